@@ -405,7 +405,7 @@ async def _slow_games(attacker: Attacker, found: AttackResult, sources: list[str
 
 
 async def slow_games_three_addresses(attacker: Attacker) -> AttackResult:
-    """Six accounts at three addresses hold the bot's places with games of an hour."""
+    """Six accounts at three addresses hold the bot's slots with games of an hour."""
     sources = ["203.0.113.66", "192.0.2.66", "198.18.0.66"]
     return await _slow_games(attacker, AttackResult("games of an hour, from 3 addresses"), sources)
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.base.config import MAX_GAMES_PER_PLACE, BotPolicy, ChallengesConfig
+from bot.base.config import MAX_GAMES_PER_SLOT, BotPolicy, ChallengesConfig
 from bot.base.events import FROM_POSITION, Challenge, Clock, DeclineReason, Opponent, Speed
 from bot.game.shared_game_limit import MachineCapacity
 from engine.game import BadPosition
@@ -265,7 +265,7 @@ def _no_slot_reason(slot: GameSlot, load: Load, config: ChallengesConfig) -> str
     if slot.has_no_clock:
         is_free = going_on + slot.boards <= config.max_slow_games
         return None if is_free else f"running games without a clock: {going_on}"
-    if going_on + slot.boards > config.max_games * (MAX_GAMES_PER_PLACE if load.resting else 1):
+    if going_on + slot.boards > config.max_games * (MAX_GAMES_PER_SLOT if load.resting else 1):
         return f"running games: {going_on}"
     active = going_on - load.resting
     if active + slot.boards > config.max_games:

@@ -361,7 +361,7 @@ def end_by_deadline(game: ReplayedGame, when: Instant) -> ReplayedGame:
 
 
 def end_idle(game: ReplayedGame, when: Instant) -> ReplayedGame:
-    """End a game whose player does not move although others want the place: as if the player had left it."""
+    """End a game whose player does not move although others want the slot: as if the player had left it."""
     _require_open(game)
     if game.is_abortable:
         return _end(game, "aborted", None, when)

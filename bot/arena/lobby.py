@@ -17,8 +17,8 @@ from bot.arena.challenges import ArenaChallenge, ChallengeStatus, ServerBusy, ch
 from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.referee import NotFound, Referee
 from bot.arena.streams import Stream
+from bot.arena.traffic.bot_slots import slot_refusal
 from bot.arena.traffic.game_quota import QuotaEntry, quota_refusal
-from bot.arena.traffic.places import place_refusal
 from bot.arena.variants import FROM_POSITION, ArenaVariant
 from bot.base.config import ArenaConfig
 from bot.base.events import Clock, DeclineReason
@@ -217,7 +217,7 @@ class ArenaLobby:
         challenge = self._waiting.get(challenge_id)
         if challenge is None or challenge.challenger.id != account.id:
             raise NotFound("No such challenge")
-        if challenge.address:  # who challenges and withdraws again and again takes no last places
+        if challenge.address:  # who challenges and withdraws again and again takes no last slots
             self._referee.games_today.note(challenge.address)
         self._cancel(challenge)
 
@@ -284,7 +284,7 @@ class ArenaLobby:
         """Check that the limits allow an account another game or challenge.
 
         Raises:
-            ServerBusy: The account has reached its limit of games and challenges, or our bot has no place.
+            ServerBusy: The account has reached its limit of games and challenges, or our bot has no slot.
         """
         waiting = (
             QuotaEntry(
@@ -297,11 +297,11 @@ class ArenaLobby:
         taken = [*self._referee.quota_entries(), *waiting]
         program_id = opponent.id if opponent.is_bot else None
         why = quota_refusal(self._config, taken, account_id, address, program_id)
-        if why is None and (places := self._referee.places.get(opponent.id)):
-            self._referee.want_place(opponent.id, has_clock=has_clock)
-            why = place_refusal(
+        if why is None and (slots := self._referee.slots.get(opponent.id)):
+            self._referee.want_slot(opponent.id, has_clock=has_clock)
+            why = slot_refusal(
                 self._config,
-                places.of(has_clock=has_clock),
+                slots.of(has_clock=has_clock),
                 [each for each in taken if opponent.id in each.players and each.has_clock == has_clock],
                 address,
                 has_played=self._referee.games_today.has_played(address),

@@ -21,15 +21,15 @@ from bot.arena.fairness.rating_rules import GainLimit, UnratedReason, gain_limit
 from bot.arena.game import ArenaRefusal, Instant, ReplayedGame
 from bot.arena.glicko import Rating
 from bot.arena.streams import Listeners, Stream, line_of
-from bot.arena.traffic.game_quota import QuotaEntry
-from bot.arena.traffic.places import (
-    NO_PLACES,
+from bot.arena.traffic.bot_slots import (
+    NO_SLOTS,
     NOTICE_S,
     WANTED_S,
-    BotPlaces,
+    BotSlots,
     GamesToday,
     idle_limit_s,
 )
+from bot.arena.traffic.game_quota import QuotaEntry
 from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import CHESS960, VARIANTS, random_start
 from bot.base.config import REST_AFTER_S, ArenaConfig
@@ -99,7 +99,7 @@ class Referee:
         share_address: Callable[[AccountRecord, AccountRecord], bool],
         share_network: Callable[[str, str], bool],
         own_bots: Callable[[], Collection[str]],
-        places: Mapping[str, BotPlaces] = NO_PLACES,
+        slots: Mapping[str, BotSlots] = NO_SLOTS,
     ) -> None:
         """
         Args:
@@ -112,7 +112,7 @@ class Referee:
             share_address: Returns whether two accounts share a network address; one person could own both.
             share_network: Returns whether two accounts, given by id, were seen in one network.
             own_bots: Returns the ids of the bots that this program plays.
-            places: How many games these bots can play at a time, keyed by account id.
+            slots: How many games these bots can play at a time, keyed by account id.
         """
         self._database = database
         self._accounts = accounts
@@ -123,7 +123,7 @@ class Referee:
         self._share_address = share_address
         self._share_network = share_network
         self._own_bots = own_bots
-        self.places = places
+        self.slots = slots
         self.games_today = GamesToday(clock)
         """The networks that have begun games with our own bots today."""
         self._wanted: dict[tuple[str, bool], float] = {}
@@ -257,7 +257,7 @@ class Referee:
             game = await self._begin(challenge)
         addresses = (challenge.address, address)
         self._add_live_game(game, addresses if challenge.challenger_side == 0 else addresses[::-1])
-        if not self.places.keys().isdisjoint(game.record.players):
+        if not self.slots.keys().isdisjoint(game.record.players):
             for each in filter(None, addresses):
                 self.games_today.note(each)
         self._publish_to_accounts("gameStart", game)
@@ -590,16 +590,16 @@ class Referee:
 
     # --- Idle games -------------------------------------------------------------------------------------
 
-    def want_place(self, program_id: str, *, has_clock: bool) -> None:
+    def want_slot(self, program_id: str, *, has_clock: bool) -> None:
         """Ask for one of our bot's games; if all are in use, idle ones soon end (`idle_limit_s`)."""
-        if program_id in self.places:
+        if program_id in self.slots:
             self._wanted[program_id, has_clock] = self.clock() + WANTED_S
             self._wake.set()
 
     def _idle_s(self, game: ReplayedGame) -> float:
         """Seconds for which the opponent of one of our bots has been thinking; 0 if the bot is to move."""
         mover = game.record.players[game.to_move]
-        is_ours = not self.places.keys().isdisjoint(game.record.players) and mover not in self.places
+        is_ours = not self.slots.keys().isdisjoint(game.record.players) and mover not in self.slots
         return self.clock() - game.turn_began if is_ours else 0.0
 
     def _next_notices(self) -> dict[str, float]:
@@ -607,7 +607,7 @@ class Referee:
         due = {}
         for (bot, has_clock), until in self._wanted.items():
             games = [each for each in self.games_of(bot) if (each.clock is not None) == has_clock]
-            is_full = len(games) >= self.places[bot].max_games(has_clock=has_clock)
+            is_full = len(games) >= self.slots[bot].max_games(has_clock=has_clock)
             if not is_full or any(each.id in self._notices for each in games):
                 continue
             times = {
@@ -643,7 +643,7 @@ class Referee:
         notice = self._notices.get(game.id)
         if notice is None or notice.turn_began != game.turn_began:
             return {}
-        return {"placeWanted": {"millisToMove": max(0, round((notice.deadline - self.clock()) * 1000))}}
+        return {"slotWanted": {"millisToMove": max(0, round((notice.deadline - self.clock()) * 1000))}}
 
     def _is_due(self, game: ReplayedGame) -> bool:
         deadline = game.deadline(self._config.first_move_s)

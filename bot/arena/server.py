@@ -29,7 +29,7 @@ from bot.arena.puzzles.trainer import ReplyTrainer
 from bot.arena.referee import NotFound, Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
-from bot.arena.traffic.places import NO_PLACES, BotPlaces
+from bot.arena.traffic.bot_slots import NO_SLOTS, BotSlots
 from bot.arena.traffic.reserved_port import ReservedPort
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
@@ -100,7 +100,7 @@ class Arena:
         report: LoadReport | None = None,
         plain_share: float = 0.0,
         no_takebacks: Collection[str] = (),
-        places: Mapping[str, BotPlaces] = NO_PLACES,
+        slots: Mapping[str, BotSlots] = NO_SLOTS,
         port: ReservedPort | None = None,
     ) -> None:
         """Assemble the server; `running` makes it listen.
@@ -113,7 +113,7 @@ class Arena:
             plain_share: The share of our bot's games played by a strategy without traps
                 (`bot.arena.blind_report.plain_share`).
             no_takebacks: Names of our bots that never allow a takeback.
-            places: How many games our bots can play at a time, keyed by account id.
+            slots: How many games our bots can play at a time, keyed by account id.
             port: Keeps the port when this arena stops; None to free it.
         """
         self._config = config
@@ -134,7 +134,7 @@ class Arena:
             share_address=self._share_address,
             share_network=lambda first, second: self._gate.seen.have_shared_network(first, second),
             own_bots=lambda: self._gate.embedded,
-            places=places,
+            slots=slots,
         )
         self._lobby = ArenaLobby(
             self._referee, config, base_url=lambda: self._parts.base_url, wake=self._wake.set

@@ -760,7 +760,7 @@ CHALLENGER_SETTINGS = (
 REST_AFTER_S = 10.0
 """Seconds of the opponent's thinking after which a game at our arena rests: it then needs no computing time,
 and does not count as one of `max_games`."""
-MAX_GAMES_PER_PLACE = 4
+MAX_GAMES_PER_SLOT = 4
 """Maximum number of games with a clock at our arena, resting ones included, relative to `max_games`."""
 
 

@@ -23,7 +23,7 @@ from bot.alarms.hooks import AlarmHooks
 from bot.arena.blind_report import plain_share
 from bot.arena.proxies import Proxies
 from bot.arena.server import Arena, stored_report
-from bot.arena.traffic.places import BotPlaces
+from bot.arena.traffic.bot_slots import BotSlots
 from bot.arena.traffic.reserved_port import ReservedPort
 from bot.base import log, service_notify
 from bot.base.config import ACCOUNT_SECTIONS, RELOADABLE, Config, choose_accounts, load_config, read_token
@@ -140,7 +140,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             )
             for name, each in configs.items()
         }
-        settings = LiveSettings(config, path, runners, arena.set_places)
+        settings = LiveSettings(config, path, runners, arena.set_slots)
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, settings.on_hangup)
         program = Runtime(
             runners,
@@ -301,8 +301,8 @@ class ArenaHost:
         self._no_takebacks = [
             each.server.name for each in own if not may_grant_takebacks(each.assignment, each.manners)
         ]
-        self._places: dict[str, BotPlaces] = {}
-        self.set_places(configs)
+        self._slots: dict[str, BotSlots] = {}
+        self.set_slots(configs)
         self._database = database
         self._is_standby = is_standby
         self._port = ReservedPort(Proxies(config.arena.trusted_proxies))
@@ -323,12 +323,12 @@ class ArenaHost:
             return None
         return ArenaStatus(self._config.arena.public_url or self._url, self.open.open_games)
 
-    def set_places(self, configs: Mapping[str, Config]) -> None:
+    def set_slots(self, configs: Mapping[str, Config]) -> None:
         """Apply the limits on concurrent games from the settings of each account."""
         for each in configs.values():
             if each.uses_arena and each.server.name in self.bots:
-                limits = BotPlaces(each.challenges.max_games, each.challenges.max_slow_games)
-                self._places[each.server.name.lower()] = limits
+                limits = BotSlots(each.challenges.max_games, each.challenges.max_slow_games)
+                self._slots[each.server.name.lower()] = limits
 
     @property
     def has_bots(self) -> bool:
@@ -381,7 +381,7 @@ class ArenaHost:
             report=report,
             plain_share=self._plain_share,
             no_takebacks=self._no_takebacks,
-            places=self._places,
+            slots=self._slots,
             port=self._port,
         )
         # The same tokens each time: its accounts may have kept theirs.

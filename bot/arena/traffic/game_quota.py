@@ -21,7 +21,7 @@ class QuotaEntry:
     addresses. An address is empty if it is unknown or exempt."""
     has_clock: bool = True
     is_resting: bool = False
-    """Whether the game needs none of a bot's places (see `bot.arena.traffic.places`)."""
+    """Whether the game needs none of a bot's slots (see `bot.arena.traffic.bot_slots`)."""
 
 
 def is_in_network(entry: QuotaEntry, network: str) -> bool:

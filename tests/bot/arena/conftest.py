@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from bot.arena.server import Arena
-from bot.arena.traffic.places import NO_PLACES, BotPlaces
+from bot.arena.traffic.bot_slots import NO_SLOTS, BotSlots
 from bot.base.config import ArenaConfig
 from storage.database import Database
 from tests.patience import PATIENCE_S
@@ -201,16 +201,14 @@ class Street:
         *,
         report: Callable[[str], Awaitable[Json | None]] | None = None,
         bot: str | None = None,
-        places: Mapping[str, BotPlaces] = NO_PLACES,
+        slots: Mapping[str, BotSlots] = NO_SLOTS,
         **settings: Any,
     ) -> AsyncIterator[House]:
         """An arena that runs for the length of the block, perhaps inside a bot's program."""
         clock = FakeClock()
         settings.setdefault("games_per_opponent", 100)  # most tests have one address and one program
         settings.setdefault("rated_plies", 0)  # most tests play short games
-        arena = Arena(
-            ArenaConfig(port=0, **settings), self.database, clock=clock, report=report, places=places
-        )
+        arena = Arena(ArenaConfig(port=0, **settings), self.database, clock=clock, report=report, slots=slots)
         arena._gate.pause = no_pause
         async with arena.running([bot] if bot else []) as url:
             house = House(arena, url, self.database, clock)

@@ -21,7 +21,7 @@ from sqlalchemy import select
 from bot.account.account_runner import sign_in
 from bot.arena.accounts import Accounts
 from bot.arena.server import Arena
-from bot.arena.traffic.places import BotPlaces
+from bot.arena.traffic.bot_slots import BotSlots
 from bot.base.config import (
     ArenaConfig,
     AssignmentConfig,
@@ -479,7 +479,7 @@ def test_reloaded_limits_reach_the_arena(tmp_path: Path, database: Database) -> 
     file.write_text(start)
     config = load_config(file)
     host = ArenaHost(config, config.by_account(), database, is_standby=False)
-    assert host._places == {"desdemona": BotPlaces(8, 16)}
+    assert host._slots == {"desdemona": BotSlots(8, 16)}
     file.write_text(f"{start}[challenges]\nmax_games = 5\n")
-    assert LiveSettings(config, file, {}, host.set_places).reload() == "challenges.max_games"
-    assert host._places == {"desdemona": BotPlaces(5, 16)}
+    assert LiveSettings(config, file, {}, host.set_slots).reload() == "challenges.max_games"
+    assert host._slots == {"desdemona": BotSlots(5, 16)}

@@ -216,17 +216,17 @@ export class GameView {
     else if (!isOver && this.step) detail = say("The board shows an earlier position.");
     else if (!isOver && model.premove) detail = say("Your next move is set. Touch the board to take it back.");
     if (this.status.textContent !== text) this.status.textContent = text;
-    const hasDeadline = state.expiration || (isMine && state.placeWanted);
+    const hasDeadline = state.expiration || (isMine && state.slotWanted);
     if (!isOver && isLive && !gone && !this.step && !model.premove && hasDeadline) this.#countDown(state, isMine);
     else if (this.detail.textContent !== detail) this.detail.textContent = detail;
   }
 
-  /** The time for the first move; or for any move, if others wait for the place. */
+  /** The time for the first move; or for any move, if others wait for the slot. */
   #countDown(state, isMine) {
-    const { expiration, placeWanted } = state;
+    const { expiration, slotWanted } = state;
     if (this.expirationOf !== state) {
       this.expirationOf = state;
-      const millis = expiration ? expiration.millisToMove - expiration.idleMillis : placeWanted.millisToMove;
+      const millis = expiration ? expiration.millisToMove - expiration.idleMillis : slotWanted.millisToMove;
       this.expiresAt = performance.now() + millis;
     }
     const show = () => {

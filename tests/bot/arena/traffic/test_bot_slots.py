@@ -1,18 +1,18 @@
-"""A bot's places are shared out: newcomers get one whatever others do, and idle games yield."""
+"""A bot's slots are shared out: newcomers get one whatever others do, and idle games yield."""
 
 from typing import Any
 
 import pytest
 
-from bot.arena.traffic.game_quota import QuotaEntry
-from bot.arena.traffic.places import (
+from bot.arena.traffic.bot_slots import (
     IDLE_AFTER_S,
     NOTICE_S,
-    BotPlaces,
+    BotSlots,
     GamesToday,
     idle_limit_s,
-    place_refusal,
+    slot_refusal,
 )
+from bot.arena.traffic.game_quota import QuotaEntry
 from bot.base.config import REST_AFTER_S, ArenaConfig
 from tests.bot.arena.conftest import FakeClock, House, Lines, Player, Street
 from tests.bot.arena.traffic.test_attacks import Visitor
@@ -21,10 +21,10 @@ SLOW = {"clock.limit": 3600, "clock.increment": 0}
 GAME = QuotaEntry(("anna", "desdemona"), (("anna", "10.5.0.1"), ("desdemona", "")))
 
 
-async def with_places(street: Street, with_clock: int = 8, without_clock: int = 16) -> tuple[House, Player]:
+async def with_slots(street: Street, with_clock: int = 8, without_clock: int = 16) -> tuple[House, Player]:
     house = await street.open(
         bot="Desdemona",
-        places={"desdemona": BotPlaces(with_clock, without_clock)},
+        slots={"desdemona": BotSlots(with_clock, without_clock)},
         games_per_opponent=3,
         trusted_proxies=("127.0.0.1",),
     )
@@ -69,16 +69,16 @@ async def attack(house: House, bot: Player, addresses: list[str]) -> int:
     ],
 )
 async def test_one_move_each_keeps_no_newcomer_out(street: Street, addresses: list[str], most: int) -> None:
-    """Three addresses held all eight places for up to an hour, and five of five newcomers got no answer."""
-    house, bot = await with_places(street)
+    """Three addresses held all eight slots for up to an hour, and five of five newcomers got no answer."""
+    house, bot = await with_slots(street)
     assert await attack(house, bot, addresses) == most
     assert [(await begin(house, bot, f"10.{n}.0.1", f"Anna{n}"))[0] for n in range(2)] == [200, 200]
     house.clock.advance(REST_AFTER_S)
     assert [(await begin(house, bot, f"10.{n}.0.1", f"Anna{n}"))[0] for n in range(2, 7)] == [200] * 5
 
 
-async def test_games_that_go_on_need_their_places(street: Street) -> None:
-    house, bot = await with_places(street, 4)
+async def test_games_that_go_on_need_their_slots(street: Street) -> None:
+    house, bot = await with_slots(street, 4)
     visitors = []
     for number in range(4):
         visitor = Visitor(house, f"10.{number}.0.1")
@@ -95,8 +95,8 @@ async def test_games_that_go_on_need_their_places(street: Street) -> None:
     assert [each.is_resting for each in entries] == [False, True, True, True]
 
 
-async def test_the_last_place_is_for_who_has_had_none_today(street: Street) -> None:
-    house, bot = await with_places(street, 4)
+async def test_the_last_slot_is_for_who_has_had_none_today(street: Street) -> None:
+    house, bot = await with_slots(street, 4)
     visitor = Visitor(house, "10.0.0.1")
     _, game, player = await begin(house, bot, "10.0.0.1", "Anna")
     await visitor.request("POST", f"/api/board/game/{game}/resign", player)
@@ -109,11 +109,11 @@ async def test_the_last_place_is_for_who_has_had_none_today(street: Street) -> N
 
 
 async def test_without_a_clock_places_are_shared_out_too(street: Street) -> None:
-    house, bot = await with_places(street, 8, 4)
+    house, bot = await with_slots(street, 8, 4)
     endless = {"clock.limit": "", "clock.increment": ""}
     begun = [(await begin(house, bot, f"203.0.113.{n}", f"Mal{n}", **endless))[0] for n in range(5)]
     assert begun == [200] * 4 + [429]
-    assert (await begin(house, bot, "203.0.113.9", "Mal9"))[0] == 200, "with a clock there are places"
+    assert (await begin(house, bot, "203.0.113.9", "Mal9"))[0] == 200, "with a clock there are slots"
 
 
 async def state_of(stream: Lines) -> dict[str, Any]:
@@ -126,7 +126,7 @@ async def state_of(stream: Lines) -> dict[str, Any]:
 
 @pytest.mark.parametrize("rated", ["true", "false"])
 async def test_the_longest_idle_game_ends_when_somebody_waits(street: Street, rated: str) -> None:
-    house, bot = await with_places(street, 1)
+    house, bot = await with_slots(street, 1)
     players = []
     for number in range(4):
         _, game, player = await begin(house, bot, f"10.{number}.0.1", f"Anna{number}", rated=rated)
@@ -138,21 +138,21 @@ async def test_the_longest_idle_game_ends_when_somebody_waits(street: Street, ra
     _, other = await players[1][0].open(f"/api/board/game/stream/{players[1][2]}", players[1][1])
     assert told is not None
     assert other is not None
-    assert "placeWanted" not in await state_of(told)
+    assert "slotWanted" not in await state_of(told)
     await state_of(other)
     newcomer = Visitor(house, "10.9.0.1")
     ben = await newcomer.join("Ben")
     await newcomer.challenge(ben, bot, **SLOW)
     await house.advance(0)
     state = await state_of(told)
-    assert state["placeWanted"] == {"millisToMove": 60_000}
+    assert state["slotWanted"] == {"millisToMove": 60_000}
     await house.advance(NOTICE_S - 1)
     assert len(house.arena._referee._live) == 4
     await players[0][0].request("POST", f"/api/board/game/{players[0][2]}/move/c3", players[0][1])
-    assert "placeWanted" not in await state_of(told)
+    assert "slotWanted" not in await state_of(told)
     await newcomer.challenge(ben, bot, **SLOW)
     await house.advance(1)  # who moves keeps the game, and the next one is told
-    assert (await state_of(other))["placeWanted"] == {"millisToMove": 60_000}
+    assert (await state_of(other))["slotWanted"] == {"millisToMove": 60_000}
     await house.advance(NOTICE_S)
     lost = await state_of(other)
     assert (lost["status"], lost["winner"]) == ("timeout", "white")
@@ -185,12 +185,12 @@ def test_who_has_played_today() -> None:
 
 def test_places_are_not_shared_out_if_an_address_may_have_all() -> None:
     for most, refused in ((8, False), (7, True)):
-        why = place_refusal(ArenaConfig(games_per_opponent=most), 8, [], "10.0.0.1", has_played=True)
+        why = slot_refusal(ArenaConfig(games_per_opponent=most), 8, [], "10.0.0.1", has_played=True)
         assert why is None
         config = ArenaConfig(games_per_opponent=most)
-        full = place_refusal(config, 8, [GAME] * 8, "10.0.0.1", has_played=True)
+        full = slot_refusal(config, 8, [GAME] * 8, "10.0.0.1", has_played=True)
         assert (full is not None) == refused
 
 
 def test_our_own_accounts_have_no_limit() -> None:
-    assert place_refusal(ArenaConfig(), 8, [GAME] * 8, "", has_played=True) is None
+    assert slot_refusal(ArenaConfig(), 8, [GAME] * 8, "", has_played=True) is None
