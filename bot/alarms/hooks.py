@@ -16,7 +16,7 @@ import aiohttp
 
 from bot.alarms.evaluator import AlarmNotice
 from bot.base.config import ENV_PREFIX, AlarmsConfig
-from bot.base.network.failures import describe_failure
+from bot.base.network.failures import describe_failure, page_text
 from bot.base.network.http_session import open_session
 
 logger = logging.getLogger(__name__)
@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 WEBHOOK_TIMEOUT_S = 10.0
 COMMAND_TIMEOUT_S = 30.0
 """Timeout of a hook command, in seconds."""
+_MAX_ANSWER_BYTES = 4096
 
 Post = Callable[[str, bytes], Awaitable[None]]
 Execute = Callable[[Sequence[str], bytes, Mapping[str, str]], Awaitable[None]]
@@ -37,7 +38,7 @@ async def post_json(url: str, body: bytes) -> None:
     """Send a POST request.
 
     Raises:
-        HookFailure: There was no response, or its status was not 2xx.
+        HookFailure: There was no response, its status was not 2xx, or it is a web page, as of a proxy.
     """
     timeout = aiohttp.ClientTimeout(total=WEBHOOK_TIMEOUT_S)
     try:
@@ -49,6 +50,9 @@ async def post_json(url: str, body: bytes) -> None:
         ):
             if not 200 <= answer.status < 300:
                 raise HookFailure(f"the answer was {answer.status}")
+            is_html = answer.content_type == "text/html"
+            if is_html and (page := page_text(await answer.content.read(_MAX_ANSWER_BYTES))):
+                raise HookFailure(page)
     except TimeoutError:
         raise HookFailure(f"no answer in {WEBHOOK_TIMEOUT_S:g} s") from None
     except (aiohttp.ClientError, OSError, ValueError) as error:

@@ -64,12 +64,13 @@ async def test_failures_are_logged_once(caplog: pytest.LogCaptureFixture) -> Non
 
 
 @asynccontextmanager
-async def answering(status: int) -> AsyncIterator[tuple[str, list[object]]]:
+async def answering(status: int, page: str | None = None) -> AsyncIterator[tuple[str, list[object]]]:
     got: list[object] = []
 
     async def hook(request: web.Request) -> web.Response:
         got.append((request.content_type, await request.json()))
-        return web.Response(status=status, headers={"Location": "/other"})
+        headers = {"Location": "/other"}
+        return web.Response(status=status, headers=headers, text=page, content_type="text/html")
 
     app = web.Application()
     app.add_routes([web.post("/secret", hook)])
@@ -93,6 +94,14 @@ async def test_a_webhook_that_is_refused(status: int) -> None:
     async with answering(status) as (url, _):
         with pytest.raises(HookFailure, match=rf"^the answer was {status}$"):
             await post_json(url, b"{}")
+
+
+async def test_a_login_page_is_no_delivery() -> None:
+    async with answering(200, "<html><title>Hotel</title></html>") as (url, _):
+        with pytest.raises(HookFailure, match="a web page \\('Hotel'\\) instead of data"):
+            await post_json(url, b"{}")
+    async with answering(200, "ok") as (url, _):  # whatever PHP calls it
+        await post_json(url, b"{}")
 
 
 async def test_a_webhook_that_cannot_be_reached() -> None:
