@@ -151,10 +151,10 @@ def test_many_opponents_fit_in_every_language(tab: Page, tmp_path: Path, languag
 
 
 def test_overlaps_and_wide_pages_are_noticed(tab: Page, tmp_path: Path) -> None:
-    with Host(tmp_path) as host, lobby(tab, host, "en"), tab.wide(layout.WIDTHS[1]):
+    with Host(tmp_path) as host, lobby(tab, host, "en"):
         style = tab.driver.execute_script(
             "const sheet = new CSSStyleSheet();"
-            "sheet.replaceSync('.challenge { width: 1400px } .lead { margin-top: -30px }');"
+            "sheet.replaceSync('.challenge { width: 1400px } .lead { margin-top: -60px }');"
             "document.adoptedStyleSheets = [sheet];"
         )
         assert style is None
