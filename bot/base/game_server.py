@@ -204,13 +204,12 @@ class Server(Protocol):
         """Rating change of an account after a finished game; None if unrated or not reported."""
         return None
 
-    def checks(self, challenges: ChallengesConfig, *, may_challenge: bool) -> Sequence[Check]:
+    def checks(self, *, may_challenge: bool) -> Sequence[Check]:
         """What can be checked after `account`, for the operator.
 
         A check returns what it found, and raises `NotTried` or the error that it found.
 
         Args:
-            challenges: The settings.
             may_challenge: Whether we want to challenge others.
         """
         return ()

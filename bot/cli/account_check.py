@@ -112,8 +112,9 @@ async def check_account(config: Config) -> list[Finding]:
             require_playable(account, setting)
             about = f"; {account.about}" if account.about else ""
             findings.append(Finding("account", True, f"signed in as {account.name} at {url}{about}"))
-            for what, probe in server.checks(config.challenges, may_challenge=config.matchmaking.enabled):
+            for what, probe in server.checks(may_challenge=config.matchmaking.enabled):
                 findings.append(await run_check(what, probe))
+            findings.append(Finding("others", None, "not tried: challenges, moves and chat"))
             if not server.login:
                 stream = await _check_stream(config, server, account.name)
                 findings.append(stream)

@@ -365,13 +365,8 @@ class LichessServer:
         self._require(Capability.CLAIM)
         await self._act(f"{_game(game_id)}/claim-draw")
 
-    def checks(
-        self,
-        challenges: ChallengesConfig,  # noqa: ARG002 - the site does not enforce our rules
-        *,
-        may_challenge: bool,
-    ) -> Sequence[Check]:
-        return (("token", partial(self._check_token, may_challenge=may_challenge)), ("others", _not_tried))
+    def checks(self, *, may_challenge: bool) -> Sequence[Check]:
+        return (("token", partial(self._check_token, may_challenge=may_challenge)),)
 
     async def _check_token(self, *, may_challenge: bool) -> str:
         """Report what the token permits.
@@ -744,10 +739,6 @@ class LichessServer:
             raise TransientError(f"{what}: silent for {answer_s:g} s") from None
         except (aiohttp.ClientError, OSError) as lost:
             raise TransientError(f"{what}: {describe_failure(lost)}") from lost
-
-
-async def _not_tried() -> str:
-    raise NotTried("challenges, moves and chat")
 
 
 def _with_scope_hint(scope: str, error: RefusedError) -> RefusedError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.base.game_files import GameSource, game_sources
+from bot.base.game_files import game_sources
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord, steps
 from engine.game import Game
@@ -26,8 +26,6 @@ class GivenGame:
     record: GameRecord
     key: str
     """The game's key: the `storage.research.archive.content_key` of its record."""
-    clocks_s: tuple[float, ...]
-    """The mover's remaining time after each move, in seconds; empty if unknown."""
     source: str
     """Name of the file."""
     source_format: str
@@ -84,7 +82,7 @@ class AnsweredMove:
     @property
     def clock_s(self) -> float | None:
         """The person's remaining time before the reply, as recorded after their previous move."""
-        clocks = self.game.clocks_s
+        clocks = self.game.record.clocks_s
         return clocks[self.ply - 2] if clocks and self.ply >= 2 else None
 
 
@@ -139,7 +137,8 @@ def read_games(
                 for record in source:
                     if not isinstance(record, BadGame):
                         if record.game == game and record.moves:
-                            yield _given(record, source)
+                            name = Path(source.name).name
+                            yield GivenGame(record, content_key(record), name, source.form)
                     elif source.refused <= _MAX_REPORTED:
                         on_bad(f"{source.name}: {record}")
                 if source.refused > _MAX_REPORTED:
@@ -252,12 +251,6 @@ def _of_game(given: GivenGame, plies: set[int]) -> Iterator[AnsweredMove]:
                     game.expected_scale_centi(root),
                 )
         before = position, move
-
-
-def _given(record: GameRecord, source: GameSource) -> GivenGame:
-    clocks_s = tuple(clock_s for clock_s in record.clocks_s if clock_s is not None)
-    known = clocks_s if len(clocks_s) == len(record.moves) else ()
-    return GivenGame(record, content_key(record), known, Path(source.name).name, source.form)
 
 
 def _draw(seed: int, key: str, what: object) -> int:

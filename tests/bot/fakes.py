@@ -422,7 +422,7 @@ class FakeServer:
         await self._called("rating_diff", "", game_id, name)
         return 5
 
-    def checks(self, challenges: ChallengesConfig, *, may_challenge: bool) -> Sequence[Check]:  # noqa: ARG002
+    def checks(self, *, may_challenge: bool) -> Sequence[Check]:  # noqa: ARG002
         return ()
 
     async def check_stream(self, challenges: ChallengesConfig) -> str:  # noqa: ARG002

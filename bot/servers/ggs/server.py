@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from bot.base.config import ChallengesConfig
 from bot.base.dialects import Capability, Dialect
-from bot.base.errors import AuthError, ConfigError, NotTried, RefusedError, TransientError
+from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
 from bot.base.events import (
     AccountEvent,
     Bot,
@@ -316,13 +316,8 @@ class GgsServer(Server):
             self._about = about
         return Account(name, name, is_bot=True, about=about)
 
-    def checks(
-        self,
-        challenges: ChallengesConfig,  # noqa: ARG002 - the service follows them only while we play
-        *,
-        may_challenge: bool,  # noqa: ARG002 - everybody may
-    ) -> Sequence[Check]:
-        return (("service", self._check_service), ("others", _not_tried))
+    def checks(self, *, may_challenge: bool) -> Sequence[Check]:  # noqa: ARG002 - everybody may
+        return (("service", self._check_service),)
 
     async def _check_service(self) -> str:
         if not self._has_service:
@@ -639,10 +634,6 @@ class GgsServer(Server):
             await self._link.close()
             self._link = None
         self._recorder.close()
-
-
-async def _not_tried() -> str:
-    raise NotTried("requests, games and chat")
 
 
 PROVISIONAL = 300.0

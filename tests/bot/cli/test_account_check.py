@@ -190,7 +190,7 @@ async def test_the_service_of_ggs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         findings = await check_account(settings(tmp_path, server=server))
         assert of(findings, "account")[0]
         assert of(findings, "service") == (True, "/os answers: registered")
-        assert of(findings, "others") == (None, "not tried: requests, games and chat")
+        assert of(findings, "others") == (None, "not tried: challenges, moves and chat")
         assert not [finding for finding in findings if finding.what == "event stream"]
 
 

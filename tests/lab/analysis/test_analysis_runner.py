@@ -80,7 +80,7 @@ def backend() -> str:
 
 @pytest.fixture
 def wanted() -> list[AnsweredMove]:
-    return select_moves([GivenGame(RECORD, content_key(RECORD), (), "a.wtb", "wthor")], MoveFilter())
+    return select_moves([GivenGame(RECORD, content_key(RECORD), "a.wtb", "wthor")], MoveFilter())
 
 
 async def run(

@@ -78,8 +78,8 @@ def plies(games: list[GivenGame], **choice: object) -> list[tuple[str, int]]:
 
 def test_games_with_their_clocks(games: list[GivenGame]) -> None:
     first, second = games  # the third has an illegal move and is left out
-    assert first.clocks_s == (60, 59, 58, 57.5, 56, 55, 54)
-    assert second.clocks_s == ()
+    assert first.record.clocks_s == (60, 59, 58, 57.5, 56, 55, 54)
+    assert second.record.clocks_s == ()
     assert (first.key, first.year, first.source_format) == (content_key(first.record), 2021, "pgn")
 
 
@@ -145,11 +145,11 @@ def test_forced_replies_are_no_answers() -> None:
     record = GameRecord(
         game="chess", start="7k/8/8/8/8/8/1R6/R6K w - - 0 1", moves=("a1a8", "h8g7", "b2b7"), date="1999"
     )
-    given = GivenGame(record, content_key(record), (), "x", "pgn")
+    given = GivenGame(record, content_key(record), "x", "pgn")
     found = select_moves([given], MoveFilter())
     assert [each.ply for each in found] == [1, 2]
     forced = replace(record, start="7k/5K2/8/8/8/8/R7/8 w - - 0 1", moves=("a2h2",))
-    assert select_moves([GivenGame(forced, content_key(forced), (), "x", "pgn")], MoveFilter()) == []
+    assert select_moves([GivenGame(forced, content_key(forced), "x", "pgn")], MoveFilter()) == []
 
 
 def test_halves_are_even_and_by_seed() -> None:
