@@ -90,8 +90,8 @@ class ConnectionLimiter:
         # A proxy's connections must not count against its neighbours.
         address = "" if host in self._proxies else limit_key(host)
         if address:
-            for network, shares in networks(address):
-                most = max(1, self._most // 2 if is_loopback(host) else self._most * shares // 8)
+            for network, factor in networks(address):
+                most = max(1, self._most // 2 if is_loopback(host) else self._most * factor // 8)
                 if self._by_network[network] >= most and not self._has_room(most, host, network):
                     transport.abort()
                     return

@@ -63,10 +63,10 @@ def limit_key(host: str) -> str:
 
 
 _WIDER = {4: ((24, 4),), 6: ((56, 2), (48, 4))}
-"""Lengths of the prefixes around an address, by IP version, each with the number of addresses whose limits
-it has: providers give homes a /56 or a /48, and hosts rent whole /24s."""
-SHARES = (1, 2, 4)
-"""The numbers of addresses whose limits a network may have."""
+"""Lengths of the prefixes around an address, by IP version, each with its factor: the number of addresses
+whose limits it has. Providers give homes a /56 or a /48, and hosts rent whole /24s."""
+LIMIT_FACTORS = (1, 2, 4)
+"""All factors, from an address's to the widest network's."""
 
 
 @lru_cache(maxsize=10_000)
@@ -77,15 +77,15 @@ def networks(address: str) -> tuple[tuple[str, int], ...]:
         address: An address in the form returned by `limit_key`.
 
     Returns:
-        Each network's key, and the number of addresses whose limits it has together.
+        Each network's key, and its factor.
     """
     parsed = _parsed(address.partition("/")[0])
     if parsed is None:
         return ((address, 1),)
-    wider = [
-        (ip_network((parsed, length), strict=False), shares) for length, shares in _WIDER[parsed.version]
-    ]
-    return (address, 1), *((str(network), shares) for network, shares in wider)
+    wider = (
+        (str(ip_network((parsed, length), strict=False)), factor) for length, factor in _WIDER[parsed.version]
+    )
+    return (address, 1), *wider
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address | None:

@@ -11,7 +11,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from bot.arena.proxies import networks
+from bot.arena.proxies import LIMIT_FACTORS, networks
 from bot.arena.traffic.budgets import DAY_S
 from bot.arena.traffic.game_quota import QuotaEntry, is_in_network
 from bot.base.config import MAX_GAMES_PER_SLOT, ArenaConfig
@@ -24,7 +24,6 @@ NOTICE_S = 60.0
 WANTED_S = 120.0
 """Seconds after a request for a game during which idle games end if all are in use."""
 _MAX_NETWORKS = 20_000
-_MAX_SHARES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +62,17 @@ class GamesToday:
     def note(self, address: str) -> None:
         """Record that somebody at an address has begun a game."""
         for network, _ in networks(address):
-            self._begun.setdefault(network, deque(maxlen=_MAX_SHARES)).append(self._clock())
+            self._begun.setdefault(network, deque(maxlen=max(LIMIT_FACTORS))).append(self._clock())
             self._begun.move_to_end(network)
         while len(self._begun) > _MAX_NETWORKS:
             self._begun.popitem(last=False)
 
     def has_played(self, address: str) -> bool:
-        """Whether the address, or a network around it with all its shares, has begun a game today."""
+        """Whether the address has begun a game today, or a network around it as many as its factor."""
         since = self._clock() - DAY_S
         return any(
-            sum(at > since for at in self._begun.get(network, ())) >= shares
-            for network, shares in networks(address)
+            sum(at > since for at in self._begun.get(network, ())) >= factor
+            for network, factor in networks(address)
         )
 
 
@@ -102,7 +101,7 @@ def slot_refusal(
     games = list(games)
     free = slots - sum(not each.is_resting for each in games)
     own = max(
-        sum(is_in_network(each, network) for each in games) // shares for network, shares in networks(address)
+        sum(is_in_network(each, network) for each in games) // factor for network, factor in networks(address)
     )
     # With 3 games per opponent, the second needs 3 free slots, and the third 5.
     if own and free < 1 + 6 * own // config.games_per_opponent:

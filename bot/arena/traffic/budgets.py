@@ -130,8 +130,8 @@ class Budgets:
         # The root tells those who asked for little from those who asked for a little more, before many of the
         # latter have used up the common one.
         use = max(
-            (self._spent.of(network) + cost) / (self._full_use * shares)
-            for network, shares in networks(address)
+            (self._spent.of(network) + cost) / (self._full_use * factor)
+            for network, factor in networks(address)
         )
         use = math.sqrt(min(1.0, use))
         left = reserved + (SHARED_RESERVE - reserved) * use

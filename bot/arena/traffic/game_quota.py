@@ -47,18 +47,18 @@ def quota_refusal(
     own = [entry for entry in taken if any(account_id == holder for holder, _ in entry.holders)]
     if len(own) >= config.games_per_account:
         return f"You already have {config.games_per_account} games and unanswered challenges"
-    for network, shares in networks(address):
+    for network, factor in networks(address):
         near = [entry for entry in taken if is_in_network(entry, network)]
-        if (count := len(near)) >= config.games_per_address * shares:
-            if shares > 1:
+        if (count := len(near)) >= config.games_per_address * factor:
+            if factor > 1:
                 return f"Your network already has {count} games and unanswered challenges"
             return f"Your address already has {count} games and unanswered challenges"
-        if shares == 1:
+        if factor == 1:
             near += [entry for entry in own if not is_in_network(entry, network)]
         if (
             count := sum(program_id in entry.players for entry in near)
-        ) >= config.games_per_opponent * shares:
-            if shares > 1:
+        ) >= config.games_per_opponent * factor:
+            if factor > 1:
                 return f"Your network already has {count} games or challenges with this opponent"
             return f"Your address already has {count} games or challenges with this opponent"
     return None

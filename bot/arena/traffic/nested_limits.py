@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bot.arena.proxies import SHARES, networks
+from bot.arena.proxies import LIMIT_FACTORS, networks
 from bot.base.rate_limiter import Rate, RateLimiter
 
 
@@ -17,15 +17,15 @@ class NestedRateLimiter:
     def __init__(self, rate: Rate, clock: Callable[[], float]) -> None:
         self.name = rate.name
         self._limiters = {
-            shares: RateLimiter(Rate(rate.name, rate.burst * shares, rate.per_s * shares), clock)
-            for shares in SHARES
+            factor: RateLimiter(Rate(rate.name, rate.burst * factor, rate.per_s * factor), clock)
+            for factor in LIMIT_FACTORS
         }
 
     def wait_s(self, key: str, cost: float = 1.0, spare: float = 0.0) -> int:
         """Count one use by an address; takes the arguments of `RateLimiter.wait_s`."""
         used = list[tuple[RateLimiter, str]]()
-        for network, shares in networks(key):
-            limiter = self._limiters[shares]
+        for network, factor in networks(key):
+            limiter = self._limiters[factor]
             if wait_s := limiter.wait_s(network, cost, spare):
                 for other, counted in used:
                     other.refund(counted, cost)
@@ -35,5 +35,5 @@ class NestedRateLimiter:
 
     def refund(self, key: str, cost: float = 1.0) -> None:
         """Undo an unsuccessful use by an address."""
-        for network, shares in networks(key):
-            self._limiters[shares].refund(network, cost)
+        for network, factor in networks(key):
+            self._limiters[factor].refund(network, cost)
