@@ -400,16 +400,26 @@ class AccountGames:
         if not game.has_rules:
             await self._end_unplayable(game_id, game)
             return
-        try:
-            if game.is_tournament:  # asking would only cost time on its clock
-                raise RefusedError("a tournament's game", HTTPStatus.BAD_REQUEST)
-            await self._server.abort(game_id)
-        except TransientError:
-            self._apply_event(game_id, PhaseEvent.ABORT_LATER)  # retry when the server next reports it
-            raise
-        except RefusedError as error:
-            logger.warning("game %s: cannot be aborted (%s); playing it without its engine", game_id, error)
-            self._apply_event(game_id, PhaseEvent.MUST_PLAY)
+        waits, began_s = backoff_delays(self._services.rng), None
+        while game.phase is Phase.ABORTING:
+            try:
+                if game.is_tournament:  # asking would only cost time on its clock
+                    raise RefusedError("a tournament's game", HTTPStatus.BAD_REQUEST)
+                await self._server.abort(game_id)
+                began_s = self._services.clock() if began_s is None else began_s
+                if self._services.clock() - began_s >= ABORT_PATIENCE_S:
+                    raise RefusedError("the server goes on with it", HTTPStatus.BAD_REQUEST)
+            except TransientError as error:
+                logger.info("game %s: %s; trying again to abort it", game_id, error)
+            except RefusedError as error:
+                logger.warning(
+                    "game %s: cannot be aborted (%s); playing it without its engine", game_id, error
+                )
+                self._apply_event(game_id, PhaseEvent.MUST_PLAY)
+                return
+            await self._services.sleep(max(next(waits), CONFIRMATION_S))
+            if await is_game_running(self._server, game_id) is False:
+                self._apply_event(game_id, PhaseEvent.NOT_RUNNING)
 
     async def _record_trouble(self, game_id: str, kind: str, error: Exception) -> None:
         raw = getattr(error, "raw", None)

@@ -77,8 +77,6 @@ class PhaseEvent(Enum):
     """The server has answered the query for the rating change."""
     MUST_PLAY = auto()
     """The game cannot be aborted."""
-    ABORT_LATER = auto()
-    """The request to abort the game could not be sent."""
 
 
 class Action(Enum):
@@ -100,8 +98,9 @@ class Action(Enum):
     ASK_RATING = auto()
     """Query the rating change if we may have missed its report; produces `PhaseEvent.RATING_KNOWN`."""
     ABORT = auto()
-    """Abort the game. If only its engine is missing, produces `PhaseEvent.MUST_PLAY` if refused and
-    `PhaseEvent.ABORT_LATER` if unanswered; otherwise as `END_UNPLAYABLE`."""
+    """Abort the game, until the server no longer lists it; produces `PhaseEvent.NOT_RUNNING`. If only its
+    engine is missing, produces `PhaseEvent.MUST_PLAY` if refused or without effect; otherwise as
+    `END_UNPLAYABLE`."""
 
 
 _P, _E, _A = Phase, PhaseEvent, Action
@@ -157,7 +156,6 @@ TRANSITIONS: dict[tuple[Phase, PhaseEvent], tuple[Phase, tuple[Action, ...]]] = 
     (_P.READING_OVER, _E.FAILED): (_P.UNREADABLE, (_A.FREE_SLOT, _A.CLOSE)),
     (_P.UNREADABLE, _E.END_REPORTED): (_P.READING_HELD_OVER, (_A.FREE_SLOT, _A.SEEK_ROOM)),
     (_P.ABORTING, _E.END_REPORTED): (_P.UNKNOWN, (_A.FREE_SLOT,)),
-    (_P.ABORTING, _E.ABORT_LATER): (_P.UNKNOWN, ()),
     (_P.ABORTING, _E.NOT_RUNNING): (_P.UNKNOWN, (_A.FREE_SLOT,)),
     (_P.ABORTING, _E.MUST_PLAY): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
 }
@@ -179,7 +177,6 @@ IGNORED_EVENTS: frozenset[tuple[Phase, PhaseEvent]] = frozenset(
         *((phase, _E.NOT_RUNNING) for phase in Phase if phase not in (_P.GIVEN_UP, _P.ABORTING)),
         *((phase, _E.RATING_KNOWN) for phase in Phase if phase is not _P.UNREPORTED),
         *((phase, _E.MUST_PLAY) for phase in Phase if phase is not _P.ABORTING),
-        *((phase, _E.ABORT_LATER) for phase in Phase if phase is not _P.ABORTING),
     }
 )  # fmt: skip
 """Pairs of a phase and an event that is ignored in that phase."""

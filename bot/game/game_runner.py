@@ -130,6 +130,8 @@ class GameRunner:
         """Whether the opponent does not begin and the game cannot be aborted."""
         self.was_running = False
         """Whether the game was still running when we joined it."""
+        self._think: Think | None = None
+        """Our latest turn; the same position may come again after a takeback, and is then another turn."""
         self._turn: asyncio.Task[None] | None = None
         """The task of our latest turn, which finds a move and sends it."""
         self._move_search: asyncio.Task[Any] | None = None
@@ -377,6 +379,7 @@ class GameRunner:
                 self._search.forget()
                 await self._ledger.take_back(ply)
             case Think():
+                self._think = action
                 self._turn = self._tasks.create_task(self._decide_and_send(action, self._services.clock()))
             case Record(moves, since_ply):
                 await self._record(moves, since_ply)
@@ -505,7 +508,8 @@ class GameRunner:
 
     def _is_current(self, think: Think) -> bool:
         session = self.session
-        return not self.is_over and session.state is SessionState.THINKING and session.moves == think.moves
+        is_ours = session.state is SessionState.THINKING and session.moves == think.moves
+        return is_ours and self._think is think and not self.is_over
 
     async def _find_or_commit_decision(self, think: Think, received_at: float) -> StoredDecision | None:
         """Return the decision for our turn, committed to the ledger; None if the turn has passed."""
@@ -569,7 +573,7 @@ class GameRunner:
             send=send,
             is_wanted=is_current,
             is_safe_to_repeat=True,
-            is_urgent=True,
+            is_urgent=think.remaining_s is not None,
             on_accepted=on_accepted,
             on_refused=on_refused,
         )

@@ -163,6 +163,7 @@ class PendingActions:
         """
         began_s, requested_s = self._services.clock(), 0.0
         attempts, refusals = int(state is _S.CONFIRMING), 0
+        failed_readings = 0
         while action.is_wanted():
             match state:
                 case _S.SENDING if not action.can_count():
@@ -176,14 +177,18 @@ class PendingActions:
                         refusals += 1
                         await action.on_refused(error, refusals)
                 case _S.READING:
-                    event = await self._read_game()
+                    event, error = await self._read_game()
+                    failed_readings += event is _E.UNREADABLE
+                    if not action.is_urgent:
+                        requested_s = getattr(error, "retry_after_s", None) or 0.0
                 case _:
                     is_quick = action.is_urgent or self._services.clock() - began_s < QUICK_ATTEMPTS_S
                     longest_s = MAX_ACTION_WAIT_S if is_quick else SLOW_WAIT_S
                     if state is _S.CONFIRMING:
                         wait_s = CONFIRMATION_S if is_quick else SLOW_WAIT_S
                     else:
-                        upper_s = min(longest_s, FIRST_WAIT_S * 2.0 ** min(attempts - 1, 16))
+                        tries = attempts + failed_readings
+                        upper_s = min(longest_s, FIRST_WAIT_S * 2.0 ** min(tries - 1, 16))
                         wait_s = max(self._services.rng.uniform(upper_s / 2, upper_s), requested_s)
                     await self._waits.wait(wait_s, lambda: not action.is_wanted())
                     event = _E.WAITED
@@ -205,7 +210,7 @@ class PendingActions:
         await action.on_accepted()
         return _E.ACCEPTED, None
 
-    async def _read_game(self) -> ActionEvent:
+    async def _read_game(self) -> tuple[ActionEvent, ServerError | None]:
         try:
             async with self._reading:
                 await self._read()
@@ -213,5 +218,5 @@ class PendingActions:
             raise
         except ServerError as error:
             logger.info("game %s: cannot read it again: %s", self._game_id, error)
-            return _E.UNREADABLE
-        return _E.READ
+            return _E.UNREADABLE, error
+        return _E.READ, None

@@ -147,11 +147,6 @@ class Life(RuleBasedStateMachine):
         self.happen(PhaseEvent.MUST_PLAY)
         assert self.phase is not Phase.ABORTING
 
-    @rule()
-    def is_aborted_later(self) -> None:
-        self.happen(PhaseEvent.ABORT_LATER)
-        assert self.phase is not Phase.ABORTING
-
     @invariant()
     def player_and_phase_agree(self) -> None:
         assert self.has_player == (self.phase in PLAYED)

@@ -664,6 +664,32 @@ async def test_a_game_that_needs_an_engine_which_we_lack(database: Database, is_
     assert bool(server.moves) == is_too_late
 
 
+@pytest.mark.parametrize("has_effect", [True, False])
+async def test_a_game_that_needs_an_engine_is_aborted_until_the_server_does(
+    database: Database, has_effect: bool
+) -> None:
+    """A lost request is repeated, and an "ok" without effect is none: at last the game is played."""
+    server, time = FakeServer(pick=picker(1)), FakeTime()
+    server.faults["abort"] = [TransientError("HTTP 502")]
+
+    async def abort(game_id: str) -> None:
+        server.now_playing = [GAME_ID]
+        await server._called("abort", game_id)
+        if has_effect:
+            server.now_playing = []
+            server.finish(EndReason.ABORTED)
+
+    server.abort = abort  # type: ignore[method-assign]
+    async with open_lobby(server, database, time) as lobby:
+        await tell(server, GameStarted(GAME_ID, True, game="crazyhouse"))
+        await server.until(lambda: server.calls.count("abort") == 2)
+        time.advance(ABORT_PATIENCE_S)
+        if not has_effect:
+            await server.until(lambda: server.end is not None)
+        await wait_until_drained(lobby)
+    assert bool(server.moves) != has_effect
+
+
 # --- Tournaments ----------------------------------------------------------------------------------------
 
 PAIRED = replace(STARTED, is_tournament=True)

@@ -21,7 +21,7 @@ from bot.base.config import (
     TrialConfig,
 )
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
-from bot.base.events import EndReason
+from bot.base.events import Clock, EndReason
 from bot.game.assignment import BIASED_COIN_PROBABILITY, BLIND_COIN_PROBABILITY, DRAW_BITS, drawn_strategy
 from bot.game.game_runner import (
     MAX_NOT_FOUND_RETRIES,
@@ -32,6 +32,7 @@ from bot.game.game_runner import (
 from bot.game.offer_policy import score_centi
 from bot.game.pending_actions import MAX_ACTION_WAIT_S
 from bot.game.recheck import recheck
+from bot.threads.fair_queue import JobRank
 from engine.decision import Decision, OutcomeKind
 from engine.errors import EngineMismatch
 from storage.database import Database
@@ -247,6 +248,28 @@ async def test_a_move_is_sent_until_the_server_takes_it(database: Database) -> N
     assert (await event_kinds(database)).count("move_refused") == 1
 
 
+@pytest.mark.parametrize("clock", [Clock(300, 0), None])
+async def test_moves_that_are_refused_for_long_are_urgent_only_with_a_clock(
+    database: Database, clock: Clock | None
+) -> None:
+    server = FakeServer(pick=picker(1))
+    server.clock = clock
+    server.faults["move"] = [RefusedError("Not your turn", 400)] * 200
+
+    waited: list[float] = []
+    now = 0.0
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        waited.append(seconds)
+        await no_sleep(seconds)
+
+    async with services(server, database, sleep=sleep) as given, asyncio.timeout(PATIENCE_S):
+        await GameRunner(GAME_ID, replace(given, clock=lambda: now)).run()
+    assert (max(waited) > MAX_ACTION_WAIT_S) == (clock is None)
+
+
 async def test_a_move_is_refused_until_time_is_up(database: Database) -> None:
     server = FakeServer()
     server.faults["move"] = [RefusedError("Not your turn", 400)] * 10_000
@@ -311,6 +334,42 @@ async def test_a_takeback_that_the_server_forces(database: Database) -> None:
         server.pick = picker(5)
         server.reply()
     await check_books(database, server, taken_back={1: first})
+
+
+async def test_a_move_on_its_way_belongs_to_its_turn_though_the_position_comes_again(
+    database: Database,
+) -> None:
+    """The answer to a move is lost after the opponent has taken its own move back and made it again."""
+    server, is_again, answer = FakeServer(our_side=1), asyncio.Event(), asyncio.Event()
+    server.rated = False  # so that we grant takebacks
+    play_move = server.move
+
+    async def move(*arguments: Any, **more: Any) -> None:
+        server.move = play_move  # type: ignore[method-assign]
+        await server._called("move", "hangs")
+        await answer.wait()
+        raise TransientError("no answer")
+
+    server.move = move  # type: ignore[method-assign]
+    async with services(server, database) as given, asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
+        pool = HeldPool(lambda rank: rank is JobRank.LIVE and is_again.is_set())
+        running = tasks.create_task(GameRunner(GAME_ID, pool.held(given)).run())
+        server.reply("a1")
+        await server.until(lambda: moves_sent(server) == 1)
+        is_again.set()
+        server.ask_takeback()
+        while server.moves:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        server.reply("a1")
+        await pool.waiting.wait()
+        answer.set()
+        for _ in range(200):
+            await asyncio.sleep(0)
+        assert moves_sent(server) == 1
+        server.pick = picker(1)
+        pool.release.set()
+        await running
+    assert "undecided_move" not in await event_kinds(database)
 
 
 async def test_a_takeback_while_away(database: Database) -> None:

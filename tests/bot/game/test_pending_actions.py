@@ -171,6 +171,26 @@ def test_attempts_become_rare_unless_they_are_urgent(is_urgent: bool) -> None:
     assert (min(waits[-10:]) >= SLOW_WAIT_S / 2) == (not is_urgent)
 
 
+def test_a_game_that_cannot_be_read_is_read_ever_less_often() -> None:
+    world = World(["ok"], readings=[LOST] * 100)
+    world.perform()
+    waits = [after - before for before, after in pairwise(world.at("read"))]
+    assert waits[0] <= 1.0
+    assert min(waits[-10:]) >= SLOW_WAIT_S / 2
+
+
+def test_the_server_names_the_pause_before_the_next_reading() -> None:
+    world = World(["ok"], readings=[PAUSE] * 3)
+    world.perform()
+    assert all(after - before >= 30.0 for before, after in pairwise(world.at("read")))
+
+
+def test_our_clock_does_not_wait_for_a_pause_of_readings() -> None:
+    world = World([REFUSED], readings=[PAUSE])
+    world.perform(is_safe_to_repeat=True, is_urgent=True)
+    assert world.at("send")[1] <= MAX_ACTION_WAIT_S
+
+
 def test_a_request_is_held_back_while_it_cannot_count() -> None:
     """A claim on our own turn is answered "ok" and does nothing."""
     world = World()
