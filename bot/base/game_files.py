@@ -140,7 +140,9 @@ def _zipped(
     errors = []
     try:
         archive = zipfile.ZipFile(file)
-    except zipfile.BadZipFile as error:
+    except OSError:
+        raise
+    except Exception as error:  # of many kinds
         raise BadGame(f"damaged: {error}") from None
     with archive:
         members = [each for each in archive.infolist() if not each.is_dir()]
@@ -157,7 +159,9 @@ def _zipped(
             try:
                 content = io.BufferedReader(_LimitedReader(archive.open(member), counted), _BLOCK_BYTES)
                 yield _source(name, content, form, game, within, on_note)
-            except (BadGame, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
+            except OSError:
+                raise
+            except Exception as error:  # the other files may be sound
                 errors.append(f"{member.filename}: {error}")
     if errors:
         raise BadGame("; ".join(errors[:3]) + (f"; and {len(errors) - 3} more" if errors[3:] else ""))
@@ -250,6 +254,8 @@ class _CountedReader(io.RawIOBase):
 
     def __init__(self, file: IO[bytes], advance: Callable[[int], None]) -> None:
         self.count = 0
+        self.expanded = 0
+        """Number of bytes that its content has expanded to so far; all of an archive's files together."""
         self._file = file
         self._advance = advance
 
@@ -281,7 +287,6 @@ class _LimitedReader(io.RawIOBase):
     def __init__(self, content: _Readable, compressed: _CountedReader) -> None:
         self._content = content
         self._compressed = compressed
-        self._count = 0
 
     def readable(self) -> bool:
         return True
@@ -293,7 +298,8 @@ class _LimitedReader(io.RawIOBase):
         except Exception as error:  # each compression has its own
             raise BadGame(f"damaged: {error}") from None
         view[: len(data)] = data
-        self._count += len(data)
-        if self._count > max(_FREE_EXPANSION_BYTES, _MAX_EXPANSION * self._compressed.count):
+        compressed = self._compressed
+        compressed.expanded += len(data)
+        if compressed.expanded > max(_FREE_EXPANSION_BYTES, _MAX_EXPANSION * compressed.count):
             raise BadGame(f"expands to more than {_MAX_EXPANSION} times its size")
         return len(data)

@@ -310,9 +310,10 @@ def _unread(text: PgnText, line: _MainLine) -> list[NumberedText]:
         BadGame: Such a word could be a move.
     """
     found = []
+    movetext, row, at = text.movetext, 0, 0
     for index in find_unread_words(line.words):
-        number = text.lines[text.movetext.count("\n", 0, line.offsets[index])].line
-        found.append(NumberedText(number, line.words[index]))
+        row, at = row + movetext.count("\n", at, line.offsets[index]), line.offsets[index]
+        found.append(NumberedText(text.lines[row].line, line.words[index]))
     return found
 
 

@@ -119,6 +119,7 @@ class _Splitter:
                 yield from self.end()
         elif line.startswith("%"):
             return
+        is_rest = False
         while line:
             if not self._open_comment and _TAG_BEGIN.match(line):
                 line, ended = self._add_tag(line, is_after_blank)
@@ -128,7 +129,8 @@ class _Splitter:
                 self._game.skipped += [NumberedText(self._number, line)] if self._has_room(line) else []
                 line = ""
             else:
-                line, ended = self._add_movetext(line, is_after_blank)
+                line, ended = self._add_movetext(line, is_after_blank, is_rest=is_rest)
+                is_rest = True
             yield from ended
             is_after_blank = False
 
@@ -172,9 +174,18 @@ class _Splitter:
                 self._game.tags[name] = clean(re.sub(r"\\(.)", r"\1", match[2]))
         return line[len(text) :], ended
 
-    def _add_movetext(self, line: str, is_after_blank: bool) -> tuple[str, list[PgnText | NumberedText]]:
-        """Read movetext until another game begins; return the rest, and what ended before the rest."""
-        line = plain_signs(line)
+    def _add_movetext(
+        self, line: str, is_after_blank: bool, *, is_rest: bool
+    ) -> tuple[str, list[PgnText | NumberedText]]:
+        """Read movetext until another game begins; return the rest, and what ended before the rest.
+
+        Args:
+            line: The line, or what an earlier call has returned of it.
+            is_after_blank: Whether the line before it is empty.
+            is_rest: Whether an earlier call has read the line; what reads all of it is then not repeated,
+                because one line may hold many games.
+        """
+        line = line if is_rest else plain_signs(line)
         at = 0
         if self._open_comment:
             at = line.find("}") + 1
@@ -182,7 +193,7 @@ class _Splitter:
                 self._keep(line)
                 return "", []
             self._open_comment = 0
-        elif self._is_plain(line, is_after_blank):
+        elif not is_rest and self._is_plain(line, is_after_blank):
             self._keep(line)
             return "", []
         is_first = True  # of the line's tokens, comments apart
@@ -230,6 +241,8 @@ class _Splitter:
             False if the line is another; nothing has changed.
         """
         if self._depth or self._result_line or (is_after_blank and self._has_moves):
+            return False
+        if line.rfind("{") > line.rfind("}"):  # a comment without an end; many would be searched for it
             return False
         text = _COMMENT.sub(" ", line)
         if _SPECIAL.search(text):

@@ -88,6 +88,25 @@ def test_archives(tmp_path: Path) -> None:
         shown(path)
 
 
+@pytest.mark.parametrize("at", [b"PK\1\2", b"PK\3\4"])
+def test_an_archive_with_a_damaged_name(tmp_path: Path, at: bytes) -> None:
+    path, data = tmp_path / "games.zip", zipped({"ä.pgn": GAMES, "b.pgn": GAMES})
+    path.write_bytes(data.replace("ä".encode(), b"\xff\xff", 1 if at == b"PK\3\4" else -1))
+    found = game_sources(path)
+    if at == b"PK\3\4":
+        assert len(list(next(found))) == 2
+    with pytest.raises(BadGame, match="codec can't decode"):
+        next(found)
+
+
+def test_the_files_of_an_archive_expand_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(game_files, "_FREE_EXPANSION_BYTES", 1 << 20)
+    path = tmp_path / "games"
+    path.write_bytes(zipped({str(number): GAMES + b"\n" * (1 << 19) for number in range(8)}))
+    with pytest.raises(BadGame, match="expands to more than 200 times its size"):
+        shown(path)
+
+
 @pytest.mark.parametrize("pack", [zstd, gzip.compress, bz2.compress, lambda data: zipped({"a": data})])
 def test_what_expands_without_measure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]

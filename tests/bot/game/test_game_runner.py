@@ -344,7 +344,7 @@ async def test_a_move_on_its_way_belongs_to_its_turn_though_the_position_comes_a
     server.rated = False  # so that we grant takebacks
     play_move = server.move
 
-    async def move(*arguments: Any, **more: Any) -> None:
+    async def move(*_: Any, **__: Any) -> None:
         server.move = play_move  # type: ignore[method-assign]
         await server._called("move", "hangs")
         await answer.wait()

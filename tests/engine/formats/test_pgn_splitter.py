@@ -1,5 +1,7 @@
 """Files as people and programs leave them: what each game is, and what a damaged one costs."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -232,3 +234,14 @@ def test_files_that_users_reported(name: str, found: list[str]) -> None:
 def test_an_open_comment_before_the_first_game_is_named() -> None:
     lost = "bad: line 1: the comment that begins in line 1 has no end"
     assert shown("{ intro\n" + GAMES.replace("{} ", "")) == [lost, "two A2 2"]
+
+
+@pytest.mark.parametrize("part", ["{", "1. e4 1-0 ", "1. e4 \0"], ids=["comments", "games", "unknown words"])
+def test_long_lines_take_time_in_proportion(part: str) -> None:
+    def seconds(parts: int) -> float:
+        began = time.process_time()
+        shown(f'[Event "one"]\n\n{part * parts}\n')
+        return time.process_time() - began
+
+    few = 5_000
+    assert seconds(8 * few) < 20 * seconds(few) + 0.5
