@@ -256,6 +256,9 @@ class GgsAccount(GgsState):
             return
         self.lists += 1
         gone = self.matches.listed(message)
+        for match in gone.values():
+            if match is not None:
+                self._boards.bidding_ended(match)
         for game in list(self.games.live.values()):
             if game.match in gone:
                 self.games.mark_unlisted(game)

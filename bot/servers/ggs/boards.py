@@ -98,6 +98,8 @@ class Boards:
         """Handle the start of one of our matches."""
         for game in self._games.of(message.id):
             self._games.end_without_result(game, "another match has the same id")
+        if (missed := self._matches.by_id.get(message.id)) is not None:
+            self.bidding_ended(missed)
         self._matches.began(message)
         self._requests.began(message)
 
@@ -143,7 +145,7 @@ class Boards:
         elif board.awaits_bids:
             match.bidding.setdefault(board.id, (board.record, now_s, at))
             self._send_komi_bid(board)
-        elif (last := self._undone_last_move(board)) is not None:
+        elif (last := self._undone_last_move(match, board)) is not None:
             match.ended[board.id] = None
             self._out.ask("play", board.id, write_move(last, None, None))
         elif (game := self._find_resumed_game(match, board)) is not None:
@@ -192,14 +194,16 @@ class Boards:
         first = RULES.legal_moves(RULES.parse_position(record.start))[0]
         self._out.ask("play", board.id, write_bid(RULES.move_text(first), KOMI_BID_DISCS))
 
-    def _undone_last_move(self, board: BoardRecord) -> str | None:
+    def _undone_last_move(self, match: GgsMatch, board: BoardRecord) -> str | None:
         """Our last move in a finished game that a resumed board reopens; None if there is no such game.
 
         At an adjournment, the server takes back the last move of a synchro game that is a move ahead of the
         other game, even if that move ended the game. Our record stays correct only if we repeat that move.
         """
         origin = self._requests.origins.get(board.match)
-        if origin is None or origin.line.flag is not Flag.STORED:
+        if match.began.flag is not Flag.TOURNAMENT and (
+            origin is None or origin.line.flag is not Flag.STORED
+        ):
             return None
         for game in self._games.with_status(GgsStatus.OVER):
             is_over = game.is_done and game.about.rated
@@ -217,8 +221,9 @@ class Boards:
 
         The server gives a resumed match a new id, so only its request, with the stored flag and id,
         identifies it. Without such a request, the match is a new game unless we missed messages: the match
-        was running before we knew of it, or its moves include all of ours. A tournament match never resumes a
-        game: the director starts new matches, and a match that went on without us keeps its id.
+        was running before we knew of it, or its moves include all of ours. A tournament's director resumes a
+        match without a request, so it begins with our moves, except the last if that was taken back (see
+        `_undone_last_move`). A tournament match that went on without us keeps its id.
         """
         moves = board.moves
         away = [
@@ -233,9 +238,12 @@ class Boards:
             candidates = [
                 game
                 for game in away
-                if not match.is_heard
-                and match_of(board_of(game.about.game_id)) == board.match
-                and len(game.moves) <= len(moves)
+                if (moves and len(game.moves) - len(moves) in ((0, 1) if board.id != board.match else (0,)))
+                or (
+                    not match.is_heard
+                    and match_of(board_of(game.about.game_id)) == board.match
+                    and len(game.moves) <= len(moves)
+                )
             ]
         elif origin is not None and origin.line.flag is Flag.STORED:
             candidates = away
@@ -322,9 +330,14 @@ class Boards:
         self._matches.by_id[game.match].ended[game.board] = game
         self._games.end(game, end_of(game, ours))
 
-    def _bidding_ended(self, match: GgsMatch, message: MatchEnded) -> None:
-        """Report komi games that ended before both players had bid, so that they are stored."""
-        ours = None if message.left_by else message.result_of(self._name)
+    def bidding_ended(self, match: GgsMatch, message: MatchEnded | None = None) -> None:
+        """Report a match's komi games that ended before both players had bid, so that they are stored.
+
+        Args:
+            match: The match.
+            message: The message that reported the match's end; None if we missed it.
+        """
+        ours = None if message is None or message.left_by else message.result_of(self._name)
         for board, (record, now_s, at) in match.bidding.items():
             game = self._new_game(match, board, record, now_s, at)
             self._games.by_id[game.about.game_id] = game
@@ -345,7 +358,7 @@ class Boards:
                 self._archive.look_up(message, unclear, change)
         self._games.end_match(games, message, change)
         if match is not None:
-            self._bidding_ended(match, message)
+            self.bidding_ended(match, message)
         if match is not None and change is not None:
             # The two games change the rating once: record the change with one of them.
             first = next((game for _, game in sorted(match.ended.items()) if game is not None), None)

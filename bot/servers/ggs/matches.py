@@ -68,18 +68,24 @@ class Matches:
         self._known_at_query.append(frozenset(self.by_id))
         self._out.ask("match")
 
-    def listed(self, message: MatchList) -> frozenset[str]:
-        """Apply the server's list and return the matches that have disappeared from it."""
+    def listed(self, message: MatchList) -> dict[str, GgsMatch | None]:
+        """Apply the server's list and return, by id, the matches that have disappeared from it.
+
+        A match is None if it has ended since the query.
+        """
         known = self._known_at_query.popleft() if self._known_at_query else frozenset(self.by_id)
         heard = {match.id: match for match in message.matches if self._name in match.names}
         gone = known - heard.keys() if message.is_whole else frozenset()
-        for id_ in gone:
-            self.ended(id_)
+        ended = {id_: self.ended(id_) for id_ in gone}
         for id_, began in heard.items():
             self.by_id.setdefault(id_, GgsMatch(began)).began = began
-        return gone
+        return ended
 
     def lost(self) -> None:
-        """Forget all matches and queries after a loss of the connection or service."""
-        self.by_id.clear()
+        """Forget the queries and matches after a loss of the connection or service.
+
+        A komi game in which the players have yet to bid is kept: it goes on, or has ended without
+        a record on the server.
+        """
+        self.by_id = {id_: match for id_, match in self.by_id.items() if match.bidding}
         self._known_at_query.clear()

@@ -900,6 +900,25 @@ def test_a_tournament_match_is_not_taken_for_the_adjourned_game(moves: str) -> N
     assert story.told() == [GameStarted("old", True)]  # the request is still that game's
 
 
+def test_a_director_resumes_an_adjourned_tournament_match() -> None:
+    """Without a request; else the same game would be stored twice."""
+    story = Story().on_message("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8 T", join())
+    story.on_message("update .1 f5", "- match .1 1720 bob 1800 desdemon 8 T bob left .4", STORED)
+    story.take()
+    story.on_message("+ match .2 1720 bob 1800 desdemon 8 T", join(".2", moves="B[f5]"))
+    assert story.told() == [GameStarted(GAME, True)]
+
+
+@pytest.mark.parametrize("shown", ["B[f5]", "B[f5]W[d6]"])
+def test_a_director_resumes_a_board_whose_last_move_was_taken_back(shown: str) -> None:
+    story = Story(replace(known("f5", "d6"), variant="s8"))
+    row = "|.4       21 Nov 2026 09:36:07 bob    desdemon      s8:l"
+    story.on_message(f"stored 1 desdemon\r\n{row}", "+ match .2 1720 bob 1800 desdemon s8 T")
+    story.take()
+    story.on_message(join(".2.0", moves=shown, kind="s8"))
+    assert story.told() == [GameStarted("old", True)]
+
+
 def test_a_match_without_a_request_resumes_only_what_it_shows() -> None:
     for ours, told, begins in (
         (("f5", "d6"), "B[f5]W[d6]B[c3]W[d3]", GAME),
@@ -1116,6 +1135,44 @@ def test_a_komi_game_that_ends_during_the_bids_is_told(
     assert isinstance(about, GameSnapshot)
     assert about.state.end is not None
     assert (about.state.end.reason, about.state.end.winner, about.state.moves) == (reason, winner, ())
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [("match 0/0",), ("+ match .1 1720 carl 1800 desdemon 8 T",)],
+    ids=["the list", "another match"],
+)
+@pytest.mark.parametrize("is_away", [False, True], ids=["here", "away"])
+def test_a_komi_game_whose_end_during_the_bids_is_missed_is_told(
+    messages: tuple[str, ...], is_away: bool
+) -> None:
+    story = Story().on_message("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T", join(kind="8k"))
+    if is_away:
+        story.lost("cut")
+        story.connected(0.0)
+    else:
+        story.tick(60.0)
+    story.take()
+    told = story.on_message(*messages).told()
+    assert told[0] == GameStarted(GAME, True)
+    assert told[-1] == GameFinished(GAME, None)
+    (end,) = [event.end for event in told if isinstance(event, GameState) and event.end]
+    assert (end.reason, end.winner) == (EndReason.ABORTED, None)
+    assert story.on_message("match 0/0").told() == []
+
+
+def test_a_komi_game_goes_on_with_its_bids_after_a_loss() -> None:
+    story = Story().on_message("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8k T", join(kind="8k"))
+    story.lost("cut")
+    story.connected(0.0)
+    story.take()
+    story.on_message("match 1/1\r\n|  .1 1720 bob 1800 desdemon 8k T 0", join(kind="8k"))
+    assert story.told() == []
+    story.on_message(join(kind="8k", moves="B[f5]").replace("TY[8k]", "TY[8k]KM[1.000]"))
+    assert story.told() == [GameStarted(GAME, True)]
+    assert story.on_message("- match .1 1720 bob 1800 desdemon 8k T aborted").told()[-1] == GameFinished(
+        GAME, None
+    )
 
 
 def test_the_komi_decides_a_played_out_game() -> None:
