@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
 from bot.base.events import EndReason, GameAdjourned, GameEnd, GameFinished, GameSnapshot, GameStarted
 from bot.servers.ggs.actions import Outbox
-from bot.servers.ggs.game import GgsGame, colourless, end_of, match_of
+from bot.servers.ggs.game import RULES, GgsGame, colourless, end_of, match_of, start_of, type_of
 from bot.servers.ggs.lifecycle import GgsGameEvent, GgsStatus
 from bot.servers.ggs.wire import AdjournedMatch, Flag, MatchEnded, Request
+from engine.game import BadPosition, IllegalMove, replay
 
 MAX_REMEMBERED_GAMES = 200
 """Number of finished games kept in `GgsGames.by_id`."""
@@ -37,6 +39,8 @@ class GgsGames:
         """Add the games that are still open in the database; call this before the first connection."""
         for about in known:
             away = GgsGame(about, GgsStatus.AWAY, moves=about.state.moves, is_unheard=True)
+            with suppress(BadPosition, IllegalMove):  # of a game that is not played here
+                away.position = replay(RULES, away.moves, start_of(about))
             self.by_id.setdefault(about.game_id, away)
 
     # --- Finding games ----------------------------------------------------------------------------------
@@ -55,9 +59,11 @@ class GgsGames:
         return [game for game in self.by_id.values() if game.status in statuses]
 
     def matches_stored(self, game: GgsGame, stored: AdjournedMatch) -> bool:
-        """Whether a match stored on the server could be this game."""
+        """Whether a match stored on the server could be this game; only of a pair, one may be over."""
+        type_ = type_of(stored.type_text)
         return (
             game.about.rated
+            and (not game.is_done or type_ is None or type_.boards > 1)
             and {*stored.names} == {self._name, game.about.opponent.name}
             and colourless(stored.type_text) == colourless(game.about.variant)
         )

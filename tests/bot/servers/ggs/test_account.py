@@ -878,6 +878,15 @@ def test_a_game_of_the_books_is_taken_up_after_a_restart() -> None:
     assert story.told() == [GameStarted("old", True)]
 
 
+@pytest.mark.parametrize(("kind", "said"), [("8", "history"), ("s8", "notify + bob")])
+def test_a_game_whose_moves_end_it_is_not_the_adjourned_one(kind: str, said: str) -> None:
+    """The program was killed at the end of the game, and the same players have an adjourned game."""
+    start = "bbbbbbbb/" * 7 + "bbbbbbw1 b"
+    story = Story(replace(known("h8"), variant=kind, initial_position=start))
+    story.on_message(f"stored 1 desdemon\r\n|.4       21 Nov 2026 09:36:07 bob    desdemon      {kind}:l")
+    assert story.said()[0] == said
+
+
 def test_a_new_game_is_not_taken_for_the_adjourned_one() -> None:
     story = Story(known("f5", "d6"))
     story.on_message(
