@@ -158,6 +158,8 @@ def test_overlaps_and_wide_pages_are_noticed(tab: Page, tmp_path: Path) -> None:
             "document.adoptedStyleSheets = [sheet];"
         )
         assert style is None
+        height = "document.querySelector('.story h1').getBoundingClientRect().bottom"
+        tab.until_true(f"document.querySelector('.lead').getBoundingClientRect().top < {height}")
         found = layout.troubles(tab)
         assert any("px wide on a screen of" in each for each in found)
         assert any("lies on" in each for each in found)
