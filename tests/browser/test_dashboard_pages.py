@@ -70,6 +70,26 @@ def test_hostile_names_are_read_as_they_are(tab: Page, site: str) -> None:
     assert tab.count("img[src=x]") == 0
 
 
+def test_a_page_that_was_left_keeps_no_connection(tab: Page, site: str) -> None:
+    """Browsers keep pages for the way back, and open only six connections to one address."""
+    counted = """
+        window.streams = [];
+        const Original = EventSource;
+        window.EventSource = class extends Original { constructor(url) { super(url); streams.push(this); } };
+    """
+    added = tab.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": counted})
+    try:
+        tab.driver.get(f"{site}/dash/traps")
+        states = "streams.map(({readyState}) => readyState).join()"
+        tab.until_true(f"{states} === '1'")
+        turn = "dispatchEvent(new PageTransitionEvent(arguments[0], {persisted: true}));"
+        assert tab.driver.execute_script(f"{turn} return {states}", "pagehide") == "2"
+        tab.driver.execute_script(turn, "pageshow")
+        tab.until_true(f"{states} === '2,1'")
+    finally:
+        tab.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
 def test_boards_are_drawn(tab: Page, site: str) -> None:
     tab.driver.get(f"{site}/dash/traps")
     assert tab.count(".trap-card svg.board") == 6

@@ -90,10 +90,17 @@ function later() {
 }
 
 if (main?.dataset.live !== undefined && "EventSource" in window) {
-  const stream = new EventSource("/dash/stream");
-  stream.addEventListener("open", () => show("on", "live"));
-  stream.addEventListener("error", () => show("off", "out of reach"));
-  stream.addEventListener("changed", () => { wanted = true; });
+  let stream;
+  const listen = () => {
+    stream = new EventSource("/dash/stream");
+    stream.addEventListener("open", () => show("on", "live"));
+    stream.addEventListener("error", () => show("off", "out of reach"));
+    stream.addEventListener("changed", () => { wanted = true; });
+  };
+  listen();
+  // A page that was left may be kept for the way back, and would keep one of the browser's six connections.
+  addEventListener("pagehide", () => stream.close());
+  addEventListener("pageshow", ({ persisted }) => { if (persisted) listen(); });
   setInterval(later, 500);
   document.addEventListener("visibilitychange", () => { wanted = true; });
 }
