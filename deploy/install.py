@@ -157,7 +157,7 @@ def finish(*started: tuple[subprocess.Popen[bytes], Path]) -> None:
             if (now := time.monotonic()) - printed >= PROGRESS_S:
                 printed = now
                 parts = [part for _, log in running if (part := progress(log, began))]
-                step("; ".join([f"  {now - clock:.0f} s", *parts]))
+                step("; ".join([f"  {now - clock:.0f} s", *(parts or ["still at it"])]))
             for each in [each for each in running if each[0].poll() is not None]:
                 running.remove(each)
                 if each[0].returncode:
@@ -183,9 +183,9 @@ def progress(log: Path, began: float) -> str:
         if not new:
             return "compiling"
         last = max(new, key=made.__getitem__)
-        # .../CMakeFiles/unit_v3.dir/engine/native/chess/chess_unit.cpp.o
+        # .../CMakeFiles/unit_v3.dir/engine/native/chess/chess_unit.cpp.o; nanobind's are in a long folder
         target, *source = last.relative_to(BUILD).parts[2:]
-        name = "/".join(source).removesuffix(".o")
+        name = source[-1].removesuffix(".o")
         return f"{len(new)} C++ files compiled, last {name} for {target.removesuffix('.dir')}"
     said = [line.split() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
     verbs = ("Collecting", "Downloading", "Building")

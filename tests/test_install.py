@@ -189,7 +189,7 @@ def test_a_long_step_prints_how_far_it_is(
     packages.write_text(
         "Collecting numpy (from x)\n  Downloading numpy-2.whl (14 MB) and more words\nother\n"
     )
-    folder = install.BUILD / "cp311" / "CMakeFiles" / "unit_v3.dir" / "engine" / "native"
+    folder = install.BUILD / "cp311" / "CMakeFiles" / "unit_v3.dir" / "tmp" / "pip-build-env-x" / "native"
     folder.mkdir(parents=True)
     for name, at in (("chess.cpp", 1020), ("othello.cpp", 1010), ("old.cpp", 900)):
         (folder / f"{name}.o").touch()
@@ -198,10 +198,13 @@ def test_a_long_step_prints_how_far_it_is(
     lines = capfd.readouterr().out.splitlines()
     times = [int(line.split()[0]) for line in lines]
     assert all(later - before <= 10 for before, later in itertools.pairwise([0, *times, 41]))
-    compiled = "2 C++ files compiled, last engine/native/chess.cpp for unit_v3"
+    compiled = "2 C++ files compiled, last chess.cpp for unit_v3"
     assert lines[0] == f"  8 s; Downloading numpy-2.whl (14 MB) and; {compiled}"
     assert lines[-1].endswith(f" s; {compiled}")
     assert install.progress(core, 2000.0) == "compiling"
+    packages.write_text("")
+    install.finish((SlowProcess(21), packages))
+    assert "  8 s; still at it" in capfd.readouterr().out.splitlines()
 
 
 def test_both_have_to_end(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
