@@ -121,6 +121,15 @@ class Dialect:
         accepted = [key for key, each in self.variants.items() if (each.kind or each.game) in kinds]
         return {self.variants_header: json.dumps({"version": 1, "variants": accepted})}
 
+    def variant_of(self, name: str) -> str | None:
+        """The site's key for a variant, from that key or from a name in `challenges.variants`; None: none."""
+        if name in self.variants:
+            return name
+        single = (key for key, each in self.variants.items() if each.boards == 1)
+        return next(
+            (key for key in single if name == (self.variants[key].kind or self.variants[key].game)), None
+        )
+
     def rating_list(self, proposal: Proposal) -> str:
         """The site's rating category for the proposed game."""
         key = proposal.variant

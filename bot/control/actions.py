@@ -6,7 +6,7 @@ Each action that changes something is recorded as an event in the database (`bot
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -362,11 +362,11 @@ class OperatorActions:
         terms = {"variant": proposal.variant, "rated": proposal.rated}
         async with self._audit.recording("challenge", by, name=name, **terms) as note:
             name, lobby = word(name), self._require_lobby(account, note)
-            known = DIALECTS[lobby.owner.site].variants
-            if proposal.variant not in known:
-                raise ControlError(
-                    f"{lobby.owner.site} has no variant {proposal.variant!r}; known: {', '.join(known)}"
-                )
+            dialect = DIALECTS[lobby.owner.site]
+            if (variant := dialect.variant_of(proposal.variant)) is None:
+                known = ", ".join(dialect.variants)
+                raise ControlError(f"{dialect.name} has no variant {proposal.variant!r}; known: {known}")
+            proposal = replace(proposal, variant=variant)
             tell(f"challenging {name} to {proposal.variant} {_minutes(proposal.clock)}")
             try:
                 game_id = await lobby.challenge(name, proposal)

@@ -214,7 +214,7 @@ class LichessServer:
 
     def _require(self, capability: Capability) -> None:
         if not self.supports(capability):
-            raise RefusedError(f"{self.site} has no such request ({capability})", 404)
+            raise RefusedError(f"{self.site} does not offer this: {capability.name.lower()}", 404)
 
     async def close(self) -> None:
         await self._http.close()

@@ -108,7 +108,7 @@ async def test_joining_playing_and_leaving(tmp_path: Path) -> None:
             assert said == ["left tournament cypr0001; a game that has started continues"]
             with pytest.raises(ControlError, match="choose one with --account"):
                 await program.ask("tournament", id="cypr0001")
-            with pytest.raises(ControlError, match=r"^arena has no such request \(tournaments\)$"):
+            with pytest.raises(ControlError, match=r"^arena does not offer this: tournaments$"):
                 await program.ask("tournament", id="cypr0001", account="home")
             site.script(f"{CYPRUS}/join", answer(403, {"error": "Missing scope"}))
             with pytest.raises(ControlError, match=r"Missing scope; .* lack the scope tournament:write$"):

@@ -166,7 +166,7 @@ def challenge(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The account's name at the site.")],
     variant: Annotated[
-        str, typer.Option(help="The site's name for the variant, for instance othello.")
+        str, typer.Option(help="Variant, for instance othello or chess, or the site's name for it.")
     ] = "standard",
     clock: Annotated[str, typer.Option(help="Initial time in minutes + seconds per move.")] = "3+2",
     rated: Annotated[bool, typer.Option("--rated/--casual")] = True,

@@ -26,6 +26,25 @@ def test_which_ratings_are_about_a_game(site: str, variant: str, clock: Clock, e
 
 
 @pytest.mark.parametrize(
+    ("site", "name", "expected"),
+    [
+        ("arena", "chess", "standard"),
+        ("arena", "standard", "standard"),
+        ("arena", "from_position", "fromPosition"),
+        ("lichess", "othello", None),
+        ("playstrategy", "othello", "flipello"),
+        ("pychess", "standard", "standard"),
+        ("pychess", "chess", "chess"),
+        ("ggs", "othello", "8"),
+        ("ggs", "othello_random", None),  # one variant for each number of discs
+        ("ggs", "s8r18", "s8r18"),
+    ],
+)
+def test_a_variant_has_our_name_and_the_site_s(site: str, name: str, expected: str | None) -> None:
+    assert DIALECTS[site].variant_of(name) == expected
+
+
+@pytest.mark.parametrize(
     ("site", "variant", "expected"),
     [
         ("lichess", "standard", "blitz"),

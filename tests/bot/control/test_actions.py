@@ -276,6 +276,13 @@ async def test_a_challenge_to_its_end(database: Database) -> None:
     said: list[str] = []
     async with opened_rig(server, database) as rig:
         await tell(server)
+        chess = asyncio.create_task(
+            rig.actions.challenge("anna", replace(TERMS, variant="chess"), by="socket", tell=said.append)
+        )
+        await called(server, "challenge anna standard")  # as the site calls it
+        server.replies.put_nowait(Reply("", False, "later"))
+        with pytest.raises(RefusedError, match="anna did not accept: later"):
+            await chess
         work = asyncio.create_task(rig.actions.challenge("anna", TERMS, by="socket", tell=said.append))
         await called(server, "challenge anna othello")
         server.replies.put_nowait(Reply(GAME_ID, True, "accepted"))
@@ -287,7 +294,7 @@ async def test_a_challenge_to_its_end(database: Database) -> None:
         rig.runners["home"].lobby = None
         with pytest.raises(ControlError, match="account home is not signed in at the moment"):
             await rig.actions.challenge("anna", TERMS, by="socket")
-    assert said == ["challenging anna to othello 3+2"]
+    assert said == ["challenging anna to standard 3+2", "challenging anna to othello 3+2"]
 
 
 async def test_a_block_needs_no_connection(database: Database) -> None:

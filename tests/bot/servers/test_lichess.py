@@ -838,7 +838,7 @@ async def test_what_a_site_cannot_do_is_refused_without_asking(peer: Peer) -> No
             server.join_tournament("cypr0001"),
             server.leave_tournament("cypr0001"),
         ):
-            with pytest.raises(RefusedError, match="pychess has no such request"):
+            with pytest.raises(RefusedError, match="pychess does not offer this"):
                 await ask
         assert await server.rating_diff(GAME, "Desdemona") is None
         assert peer.seen == []
