@@ -192,9 +192,8 @@ class _Tally:
     @property
     def text(self) -> str:
         """The counts, for people: of the games seen, and of the three that these add up to."""
-        seen = self.new + self.known + self.bad
-        new = plural(self.new, "game")
-        return f"{seen} seen: {new} new, {self.known} already known, {self.bad} refused"
+        seen = plural(self.new + self.known + self.bad, "game")
+        return f"{seen} seen: {self.new} new, {self.known} already known, {self.bad} refused"
 
 
 async def _import_file(

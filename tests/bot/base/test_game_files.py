@@ -162,12 +162,12 @@ def test_an_import_accounts_for_everything(desdemona: Command, tmp_path: Path) -
     status, out, err = desdemona("import", "a.pgn")
     assert status == 1
     assert out == (
-        "a.pgn (pgn): 3 seen: 1 game new, 1 already known, 1 refused; "
+        "a.pgn (pgn): 3 games seen: 1 new, 1 already known, 1 refused; "
         "20 bytes of text skipped, first in line 1: 'Preamble é'\n"
     )
     assert err == "a.pgn: game 2: line 8: move 2: 'e9' is not a move\n"
     status, out, _ = desdemona("import", "a.pgn")
-    assert (status, "3 seen: 0 games new, 2 already known, 1 refused" in out) == (1, True)
+    assert (status, "3 games seen: 0 new, 2 already known, 1 refused" in out) == (1, True)
     (tmp_path / "b.zip").write_bytes(zipped({"c.pgn": GAMES[:41], "d.pgn": GAMES[:41]}))
     status, out, _ = desdemona("import", "b.zip")
-    assert (status, out.splitlines()[-1]) == (0, "2 files: 2 seen: 0 games new, 2 already known, 0 refused")
+    assert (status, out.splitlines()[-1]) == (0, "2 files: 2 games seen: 0 new, 2 already known, 0 refused")
