@@ -43,7 +43,7 @@ def rating_chart(
 
 
 def _figure(curve: RatingCurve) -> ChartPart:
-    about = f"Our rating at the start of each of {len(curve.points)} rated games."
+    about = "Our rating at the start of each rated game."
     times, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
     return ChartPart(rating_title(curve), rating_chart(rating_title(curve), about, times, ratings))
 
@@ -52,7 +52,7 @@ def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
     """Build the ratings page from the curves."""
     change = {id(curve): curve.change_since(now - _RATING_CHANGE_PERIOD) for curve in curves}
     table = TablePart(
-        "Now",
+        "At the start of the latest game",
         (Column("Games", is_text=True), *map(Column, _HEADS)),
         tuple(
             (
