@@ -124,7 +124,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             strong,
             engines,
             models,
-            SharedGameLimit(config.engine.max_games, lambda: pool.load.is_full),
+            SharedGameLimit(config.engine.max_games, pool.is_full),
             # Spreading out retries needs no cryptographic randomness; draws of players have their own.
             random.Random(config.assignment.seed or None),  # noqa: S311
             is_standby,

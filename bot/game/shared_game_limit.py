@@ -1,9 +1,12 @@
 """Limits the concurrent games on all accounts, by number and by the load of the search threads.  No I/O."""
 
 import math
-from collections import Counter
+import time
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from bot.threads.fair_queue import AVERAGING_TIME_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +23,21 @@ class SharedGameLimit:
 
     Args:
         max_games: Maximum for all accounts together; 0 for no limit.
-        is_busy: Whether the search threads are too busy for another game.
+        is_busy: Whether the search threads are too busy for another game, given the number of running games
+            that began within `AVERAGING_TIME_S`.
+        clock: Monotonic clock, in seconds.
     """
 
-    def __init__(self, max_games: int = 0, is_busy: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        max_games: int = 0,
+        is_busy: Callable[[int], bool] = lambda _: False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._is_busy = is_busy
+        self._clock = clock
+        self._began: deque[float] = deque()
+        """When the latest games began."""
         self._max_games = max_games or math.inf
         self._games: Counter[object] = Counter()
         self._waiters: dict[object, Callable[[], None]] = {}
@@ -33,7 +46,9 @@ class SharedGameLimit:
 
     def capacity(self, account: object) -> MachineCapacity:
         """The capacity for one account now, given the games of the other accounts."""
-        if self._is_busy():
+        while self._began and self._began[0] <= self._clock() - AVERAGING_TIME_S:
+            self._began.popleft()
+        if self._is_busy(min(len(self._began), self._games.total())):
             return MachineCapacity(0, "the search threads are too busy for another game")
         return MachineCapacity(self._max_games - (self._games.total() - self._games[account]))
 
@@ -53,6 +68,7 @@ class SharedGameLimit:
             has_challenger: Whether a challenger waits for a game at this account.
         """
         is_news = games < self._games[account] or (has_challenger and account not in self._wanting)
+        self._began.extend([self._clock()] * (games - self._games[account]))
         self._games[account] = games
         self._waiters[account] = on_change
         (self._wanting.add if has_challenger else self._wanting.discard)(account)

@@ -210,10 +210,16 @@ class FairQueue(Generic[J]):
 
     # --- Load -------------------------------------------------------------------------------------------
 
-    def is_full(self, now: float) -> bool:
-        """Whether the games get so little time for their moves that no further game should start."""
+    def is_full(self, now: float, new_games: int = 0) -> bool:
+        """Whether the games get so little time for their moves that no further game should start.
+
+        Args:
+            now: The current time.
+            new_games: Number of games begun within `AVERAGING_TIME_S`, whose moves the mean does not show.
+                Each counts as half a waiting job, because it is the opponent's turn half of the time.
+        """
         self._count_queue(now)
-        return self._mean_queue >= MAX_QUEUE_PER_THREAD
+        return self._mean_queue + new_games / 2 / self.threads >= MAX_QUEUE_PER_THREAD
 
     @property
     def waits(self) -> dict[object, ThreadWaits]:

@@ -136,6 +136,11 @@ class SearchPool:
                 self._queue.is_full(self.clock()),
             )
 
+    def is_full(self, new_games: int = 0) -> bool:
+        """Whether no further game should start; see `FairQueue.is_full`."""
+        with self._changed:
+            return self._queue.is_full(self.clock(), new_games)
+
     @property
     def waits(self) -> Mapping[object, ThreadWaits]:
         """How long each account's latest moves waited for a thread, keyed by account."""

@@ -1076,7 +1076,7 @@ class Endless(FakeServer):
 async def test_no_game_begins_while_the_threads_are_too_busy(database: Database) -> None:
     server, time = FakeServer(), FakeTime()
     is_busy = [True]
-    async with open_lobby(server, database, time, SharedGameLimit(0, lambda: is_busy[0])):
+    async with open_lobby(server, database, time, SharedGameLimit(0, lambda _: is_busy[0])):
         await tell(server, *offers("one"))
         (event,) = await noted(database, "challenge_queued")
         assert event.detail["why"] == "the search threads are too busy for another game"

@@ -36,9 +36,29 @@ def test_no_limit_wakes_nobody() -> None:
     assert (free(limit, "a"), woken) == (math.inf, [])
 
 
+def test_games_that_have_just_begun_count_until_the_load_shows_them() -> None:
+    now, asked = [0.0], list[int]()
+
+    def is_busy(new: int) -> bool:
+        asked.append(new)
+        return new > 3
+
+    limit = SharedGameLimit(0, is_busy, lambda: now[0])
+    for games in range(1, 5):
+        assert free(limit, "a") == math.inf
+        limit.count("a", games, lambda: None)
+    assert free(limit, "b") == 0  # four at once
+    limit.count("a", 2, lambda: None)
+    assert free(limit, "b") == math.inf  # two of them are over
+    now[0] = 30.0
+    limit.count("a", 5, lambda: None)
+    assert free(limit, "b") == math.inf
+    assert asked == [0, 1, 2, 3, 4, 2, 3]
+
+
 def test_busy_threads_leave_no_room() -> None:
     is_busy = [False]
-    limit = SharedGameLimit(3, lambda: is_busy[0])
+    limit = SharedGameLimit(3, lambda _: is_busy[0])
     limit.count("a", 1, lambda: None)
     assert free(limit, "a") == 3
     assert limit.capacity("a").reason == "all accounts together have reached engine.max_games"

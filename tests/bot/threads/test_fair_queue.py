@@ -178,6 +178,12 @@ def test_the_queue_is_full_after_half_a_minute_and_not_for_ever() -> None:
     assert not queue.is_full(22.0)
 
 
+def test_a_burst_of_games_fills_the_queue_before_their_moves_wait() -> None:
+    queue = queue_of(2)
+    assert not queue.is_full(0.0, 7)
+    assert queue.is_full(0.0, 8)
+
+
 def test_two_waiting_jobs_for_each_thread_never_fill_the_queue_of_three() -> None:
     queue = queue_of(3, *(a_job() for _ in range(3)))
     begin(queue)
