@@ -43,7 +43,20 @@ UNMASKED_NAMES = ("anonymous", "lichess", "ggs")
 _HEADERS = ("Content-Type", "Content-Encoding", "Retry-After")
 """The headers of answers that adapters read."""
 _USER_KEYS = frozenset(
-    {"user", "challenger", "destUser", "opponent", "white", "black", "p1", "p2", "createdBy", "sender"}
+    {
+        "user",
+        "userId",
+        "challenger",
+        "destUser",
+        "opponent",
+        "white",
+        "black",
+        "p1",
+        "p2",
+        "createdBy",
+        "sender",
+    }
+    | {"players", "podium", "p"}  # of tournaments
 )
 """Keys of JSON objects, or of strings, that stand for an account."""
 _PRIVATE_KEYS = frozenset(
@@ -122,12 +135,12 @@ class NameMask:
             return self._without_secret(value) if value.isidentifier() else self.text(value)
         if not isinstance(value, dict):
             return value
-        is_user = "username" in value or (key in _USER_KEYS and bool({"name", "id"} & value.keys()))
+        is_user = "username" in value or (key in _USER_KEYS and bool({"name", "id", "n"} & value.keys()))
         return {
-            name: MASK
+            self._without_secret(name): MASK
             if name in _PRIVATE_KEYS
             else self.name(each)
-            if is_user and name in ("id", "name", "username") and isinstance(each, str)
+            if is_user and name in ("id", "name", "username", "n") and isinstance(each, str)
             else self._value(each, name)
             for name, each in value.items()
         }
@@ -157,12 +170,19 @@ class Recorder:
         self._bytes = 0
         self._exchanges = 0
 
-    def begin(self, request: str, form: Mapping[str, str] | None = None) -> "RecordedExchange":
-        """Record a request (``GET /path``) or a connection, and return its exchange."""
+    def begin(self, request: str, form: Mapping[str, str] | str | None = None) -> "RecordedExchange":
+        """Record a request (``GET /path``) or a connection, and return its exchange.
+
+        Args:
+            request: The method and the path.
+            form: The request's form, or its body.
+        """
         self._exchanges += 1
         exchange = RecordedExchange(self, self._exchanges)
         method, _, path = request.partition(" ")
         fields: dict[str, Any] = {"request": f"{method} {self.mask.path(path)}" if path else method}
+        if isinstance(form, str):
+            form = {"": form}
         if form:
             fields["form"] = {key: self.mask.text(value) for key, value in form.items()}
         exchange.write(**fields)
@@ -286,7 +306,7 @@ class RecordedSession:
 
     @asynccontextmanager
     async def request(
-        self, method: str, url: str, *, data: Mapping[str, str] | None = None, **more: Any
+        self, method: str, url: str, *, data: Mapping[str, str] | str | None = None, **more: Any
     ) -> AsyncIterator["_RecordedResponse"]:
         """Send a request; see `aiohttp.ClientSession.request`."""
         exchange = self._recorder.begin(f"{method} {URL(url).raw_path_qs}", data)

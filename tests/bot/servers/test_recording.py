@@ -66,6 +66,39 @@ def test_names_are_masked_by_their_keys() -> None:
     assert mask.data("7") == "7"
 
 
+def test_names_and_the_token_where_only_some_answers_have_them() -> None:
+    """In a tournament's tables, and in what a site says about tokens."""
+    mask = NameMask(TOKEN)
+    told = {
+        "standing": {"players": [{"name": "Anna", "rank": 1}]},
+        "podium": [{"name": "Bert"}],
+        "duels": [{"p": [{"n": "Anna"}, {"n": "Carla"}]}],
+        TOKEN: {"scopes": "bot:play", "userId": "bert"},
+    }
+    assert json.loads(mask.data(json.dumps(told))) == {
+        "standing": {"players": [{"name": "User1", "rank": 1}]},
+        "podium": [{"name": "User2"}],
+        "duels": [{"p": [{"n": "User1"}, {"n": "User3"}]}],
+        "***": {"scopes": "bot:play", "userId": "user2"},
+    }
+
+
+async def test_a_request_whose_body_is_no_form(peer: Peer, tmp_path: Path) -> None:
+    """The token itself, when `desdemona check` asks what it permits."""
+    config = Config(servers=ServersConfig(record=str(tmp_path / "new")))
+    server = make_server(config, DIALECTS["lichess"], peer.url, TOKEN)
+    told = {TOKEN: {"userId": "desdemona", "scopes": "bot:play", "expires": None}}
+    peer.script("/api/token/test", answer(200, told))
+    try:
+        ((_, check),) = server.checks(may_challenge=False)
+        assert "bot:play" in await check()
+    finally:
+        await server.close()
+    (path,) = (tmp_path / "new").iterdir()
+    assert TOKEN not in path.read_text()
+    assert Recording.read(path).exchanges[0].form == {"": "***"}
+
+
 @pytest.mark.parametrize(
     ("path", "masked"),
     [
