@@ -30,7 +30,7 @@ from engine import ENGINE_VERSION
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import Decision
 from engine.forecasts import decision_expectations
-from engine.game import BadPosition
+from engine.game import BadPosition, continued_position, replay
 from engine.games import first_side, get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import classify_by_figure_9, judge_decision, judge_profile
@@ -49,6 +49,7 @@ from storage.ledger.decisions import (
     mark_dropped,
     mark_sent,
     mark_taken_back,
+    restore_decision,
     store_profile,
 )
 from storage.ledger.events import list_events
@@ -304,6 +305,8 @@ class GameLedger:
                     continue
                 stored = await self._current_at(session, ply)
                 if stored is None or stored.decision.move != moves[ply]:
+                    stored = await self._restored(session, ply) or stored
+                if stored is None or stored.decision.move != moves[ply]:
                     await self._foreign_move(session, ply, stored)
                     continue
                 if ply + 1 < len(moves):
@@ -539,6 +542,21 @@ class GameLedger:
         self._draft.remember_all(standing)
         for stored in standing:
             self._cache_score(stored)
+
+    async def _restored(self, session: AsyncSession, ply: int) -> StoredDecision | None:
+        """Our decision for the move at a ply, if it counted as taken back because the server had shown an
+        older state of the game."""
+        if ply in self._strange:
+            return None
+        rules, text = get_rules(self.game.game), self.game.initial_position
+        start = None if text is None else rules.parse_position(text)
+        position = continued_position(rules, replay(rules, self._moves[:ply], start))
+        move, position_text = self._moves[ply], rules.position_text(position)
+        restored = await restore_decision(session, self.game.id, ply, move, position_text)
+        if restored is not None:
+            self._draft = CurrentDecisions()
+            self._cache_score(restored)
+        return restored
 
     async def _foreign_move(self, session: AsyncSession, ply: int, stored: StoredDecision | None) -> None:
         """Handle a move of ours that was not decided here: another program uses the account, or the ledger is

@@ -179,6 +179,26 @@ async def mark_taken_back(session: AsyncSession, game_id: int, ply: int) -> None
     )
 
 
+async def restore_decision(
+    session: AsyncSession, game_id: int, ply: int, move: str, position: str
+) -> StoredDecision | None:
+    """Let a decision count again that was marked as taken back, in place of any other at its ply.
+
+    Returns:
+        The latest such decision for this move in this position; None if there is none.
+    """
+    is_here = (DecisionRow.game_id == game_id, DecisionRow.ply == ply)
+    known = select(DecisionRow).where(*is_here, DecisionRow.takeback > 0, DecisionRow.move == move)
+    known = known.order_by(DecisionRow.takeback.desc()).options(joinedload(DecisionRow.outcome))
+    rows = (await session.execute(known.execution_options(populate_existing=True))).scalars()
+    found = next((each for each in map(_stored, rows) if each.decision.position == position), None)
+    if found is None:
+        return None
+    await mark_taken_back(session, game_id, ply)
+    await session.execute(update(_DECISIONS).where(_DECISIONS.c.id == found.id).values(takeback=0))
+    return found
+
+
 def reply_scores(candidate: Candidate) -> list[list[Any]]:
     """Convert the replies to a move to the value of the database column that queries read.
 

@@ -523,6 +523,24 @@ async def test_an_outdated_snapshot_takes_nothing_back(database: Database) -> No
     await check_books(database, server)
 
 
+async def test_a_decision_counts_again_if_its_move_was_not_taken_back(database: Database) -> None:
+    """After a restart the first state is an old one."""
+    server = FakeServer(pick=picker(1))
+    await leave(server, database, moves=2)
+    moves, server.moves, server.pick = server.moves, server.moves[:1], None
+    async with services(server, database) as given, asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
+        pool = HeldPool(lambda rank: rank is JobRank.LIVE)
+        running = tasks.create_task(GameRunner(GAME_ID, pool.held(given)).run())
+        while (await stored_game(database)).moves != server.moves:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        server.moves, server.pick = moves, picker(1)
+        server.push(server.state)
+        pool.release.set()
+        await running
+    await check_books(database, server, {1: moves[1]})
+    assert "undecided_move" not in await event_kinds(database)
+
+
 async def test_a_game_whose_books_were_closed_too_early_goes_on(database: Database) -> None:
     """What was concluded from the end that was none does not stand in the way: a move without a reply, and
     a decision whose move was not taken."""
