@@ -20,6 +20,10 @@ class Capability(StrEnum):
     DRAW = "draw"
     """Offering, accepting and declining draws."""
     TAKEBACK = "takeback"
+    """Answering requests for a takeback."""
+    TAKEBACK_REQUESTS = "takeback_requests"
+    """Moves are only taken back after a request, which the game's states show. On sites without this feature,
+    opponents take moves back at will, and each game has only one stream."""
     CLAIM = "claim"
     """Claims against an opponent who left."""
     CHALLENGE = "challenge"
@@ -230,7 +234,7 @@ DIALECTS: Mapping[str, Dialect] = {
             home="ggs://skatgame.net:5000",
             keep_alive_s=60.0,
             variants=_GGS_VARIANTS,
-            capabilities=frozenset({Capability.CHALLENGE}),
+            capabilities=frozenset({Capability.CHALLENGE, Capability.TAKEBACK_REQUESTS}),
             from_positions=False,
             protocol="ggs",
             needs_login=True,

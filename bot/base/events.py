@@ -130,6 +130,10 @@ class EndReason(StrEnum):
     """The site reports the end without a reason."""
 
 
+UNRECORDED = "unrecorded"
+"""`GameEnd.status` of a game of which the site keeps no record, because it was too short to count."""
+
+
 # --- The event stream of an account ---------------------------------------------------------------------
 
 

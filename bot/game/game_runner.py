@@ -16,8 +16,17 @@ from http import HTTPStatus
 from typing import Any
 
 from bot.base import log
+from bot.base.dialects import Capability
 from bot.base.errors import AuthError, RefusedError, TransientError
-from bot.base.events import EndReason, GameEnd, GameEvent, GameSnapshot, GameState, MoveInfo
+from bot.base.events import (
+    UNRECORDED,
+    EndReason,
+    GameEnd,
+    GameEvent,
+    GameSnapshot,
+    GameState,
+    MoveInfo,
+)
 from bot.base.game_server import is_game_running
 from bot.base.reconnect import Retries, backoff_delays, stay_connected
 from bot.game.assignment import (
@@ -122,6 +131,8 @@ class GameRunner:
         """Attempts to reopen the game's stream."""
         self._doubtful: tuple[str, ...] | None = None
         """The moves of the latest snapshot, if it lacked moves that we know of."""
+        self._was_read = False
+        """Whether the current moves are not from the game's stream, because we read the game again."""
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
         self.is_adjourned = False
@@ -332,16 +343,18 @@ class GameRunner:
         except TimeoutError:
             return False
 
-    async def _handle(self, event: GameEvent) -> None:
+    async def _handle(self, event: GameEvent, *, is_read: bool = False) -> None:
         self._unknown = 0
         async with self._handling:
-            await self._apply_event(event)
+            await self._apply_event(event, is_read=is_read)
 
-    async def _apply_event(self, event: GameEvent) -> None:
-        if self._is_outdated(event):
+    async def _apply_event(self, event: GameEvent, *, is_read: bool) -> None:
+        if self._is_outdated(event, is_read=is_read):
             raise TransientError("an older state of the game came after a newer one")  # ask for the newest
         if isinstance(event, GameSnapshot):
             self.snapshot = self.snapshot or event
+        if isinstance(event, GameSnapshot | GameState):
+            self._was_read = is_read
         self.session, actions = step(self.session, event)
         self._time_reply(event)
         for action in actions:
@@ -352,16 +365,23 @@ class GameRunner:
         self._offers.watch_first_move()
         self._actions.on_change()
 
-    def _is_outdated(self, event: GameEvent) -> bool:
+    def _is_outdated(self, event: GameEvent, *, is_read: bool) -> bool:
         """Whether an event lacks moves that we know of, although no takeback was requested.
 
         A stream that hangs may deliver its first message after another stream has shown newer moves. If two
         snapshots in a row lack the same moves, the server has taken them back.
+
+        Args:
+            event: The event.
+            is_read: Whether we read the game again, so that the event is not from the game's stream.
         """
         state = event.state if isinstance(event, GameSnapshot) else event
         if not isinstance(state, GameState):
             return False
         before, self._doubtful = self._doubtful, None
+        is_from_one_stream = not is_read and not self._was_read
+        if is_from_one_stream and not self._server.supports(Capability.TAKEBACK_REQUESTS):
+            return False
         if not self.session.is_ahead_of(state):
             return False
         if isinstance(event, GameSnapshot):
@@ -612,14 +632,14 @@ class GameRunner:
                 )
         except TimeoutError:
             raise TransientError(f"no state in {READ_TIMEOUT_S:g} s") from None
-        if snapshot is None or self._is_outdated(snapshot):
+        if snapshot is None or self._is_outdated(snapshot, is_read=True):
             raise TransientError("the server sent no state, or an older one")
         # A task of the game: what it fails to record must end this runner, whoever reads.
         await self._tasks.create_task(self._handle_read(snapshot))
 
     async def _handle_read(self, snapshot: GameSnapshot) -> None:
         with suppress(TransientError):  # meanwhile the game's stream has shown newer moves
-            await self._handle(snapshot)
+            await self._handle(snapshot, is_read=True)
 
     # --- On the opponent's time -------------------------------------------------------------------------
 
@@ -731,6 +751,8 @@ class GameRunner:
         moves = self.session.moves or self._ledger.game.moves
         if end.reason is EndReason.UNKNOWN:
             moves, end = await self._with_accepted_move(moves, end)
+        if end.reason is EndReason.UNKNOWN and end.status == UNRECORDED:
+            end = replace(end, reason=EndReason.ABORTED)
         await self._record(moves, 0, end)
         result = await self._ledger.finish_game(end, ended_at)
         self._services.non_wins.add(self._ledger.game, moves, result)

@@ -514,7 +514,12 @@ class GameLedger:
         ply = stored.ply
         if stored.outcome is not None or ply >= len(self._moves) or self._moves[ply] != decision.move:
             return
-        reply = self._replies.get(stored.id, self._moves[ply + 1] if ply + 1 < len(self._moves) else None)
+        reply = self._replies.get(stored.id)
+        if reply is None:
+            current = await self._current_at(session, ply)
+            if current is None or current.id != stored.id:
+                return  # taken back before the reply; what is on the board answers another decision
+            reply = self._moves[ply + 1] if ply + 1 < len(self._moves) else None
         if not (decision.is_complete if reply is not None else self._end is not None):
             return
         try:

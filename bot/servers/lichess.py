@@ -602,6 +602,8 @@ class LichessServer:
         try:
             async with aclosing(events):
                 async for event in events:
+                    if reader.script is not None:
+                        self._scripts[game_id] = reader.script
                     yield event
         except RefusedError:
             self._scripts.pop(game_id, None)
@@ -616,8 +618,6 @@ class LichessServer:
         async with aclosing(self._stream_lines("GET", path, silence_s=self._silence_s)) as lines:
             async for line in lines:
                 event = self._read_game_event(line, reader, game_id)
-                if reader.script is not None:
-                    self._scripts[game_id] = reader.script
                 is_late = self._clock() - opened_at > FULL_STATE_TIMEOUT_S
                 if event is None and not reader.started and is_late:
                     raise await self._no_state(game_id)

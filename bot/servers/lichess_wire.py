@@ -151,8 +151,12 @@ class TokenInfo:
     """None if it does not expire."""
 
     def expiry_text(self) -> str:
-        """When it expires, as the end of a sentence."""
-        return f"; it expires on {self.expires_at:%Y-%m-%d}" if self.expires_at else ""
+        """When it expires, as the end of a sentence.
+
+        Empty for a time in the past, as PyChess gives for every token: sites refuse expired tokens.
+        """
+        is_known = self.expires_at is not None and self.expires_at > datetime.now(UTC)
+        return f"; it expires on {self.expires_at:%Y-%m-%d}" if is_known else ""
 
 
 def split_scopes(text: str) -> frozenset[str]:

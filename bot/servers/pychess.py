@@ -7,21 +7,28 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any
 
 from bot.base.dialects import BLACK, WHITE
 from bot.base.errors import ProtocolError, RefusedError, TransientError
-from bot.base.events import EndReason, GameEvent, GameSnapshot, GameState
+from bot.base.events import UNRECORDED, EndReason, GameEnd, GameEvent, GameSnapshot, GameState
 from bot.servers.lichess_wire import MAX_BRACKETS, MAX_MOVES, GameReader, as_object, need, read_line
 
 logger = logging.getLogger(__name__)
 
 RESUME_TIMEOUT_S = 3.0
 """Timeout for the page when we resume a game, in seconds; short, because the opponent's moves wait for it."""
+STREAM_RETRY_WAIT_S = 2.0
+"""Wait before a game's stream is opened again, in seconds: the site holds a lost one for up to 6 s, and
+allows 45 page requests in half a minute."""
 MAX_PAGE_REQUESTS = 5
 """Maximum number of page requests, one per stream line; after these, the game's result counts as unknown."""
 CLOCK_EXPIRY_SLACK_S = 30.0
 """Time after which a game counts as over once both clocks must have run out, in seconds."""
+
+MIN_RECORDED_PLIES = 3
+"""The site deletes games of fewer plies when they end."""
 
 END_WORDS: Mapping[int, str] = {
     0: "aborted",
@@ -59,21 +66,17 @@ def read_end(page: str, reader: GameReader) -> GameState | None:
     number = need(record, "status", int)
     if number < 0:
         return None
-    steps = [as_object(step) for step in need(record, "steps", list)]
-    moves = " ".join(need(step, "move", str) for step in steps[1:])
     winner = _WINNERS.get(need(record, "result", str))
-    return reader.finish(moves, END_WORDS.get(number, f"status {number}"), winner)
+    return reader.finish(_moves_text(record), END_WORDS.get(number, f"status {number}"), winner)
 
 
-def read_game(page: str, reader: GameReader) -> GameSnapshot | None:
-    """The finished game that a page shows; None if the game is running.
+def read_game(page: str, reader: GameReader) -> GameSnapshot:
+    """The running or finished game that a page shows.
 
     Raises:
         ProtocolError: The page is malformed, or not a game page.
     """
     record = _record(page)
-    if need(record, "status", int) < 0:
-        return None
     start, *_ = (as_object(step) for step in need(record, "steps", list))
     times = dict(zip(("wtime", "btime"), need(record, "clocks", list), strict=False))
     increment = {key: int(_attribute(page, "inc") or 0) for key in ("winc", "binc")}
@@ -85,13 +88,19 @@ def read_game(page: str, reader: GameReader) -> GameSnapshot | None:
         {
             "id": record.get("gameId"),
             "variant": {"name": record.get("variant")},
-            "initialFen": start.get("fen"),
-            "state": {"moves": "", "status": "started", **times, **increment},
+            "initialFen": _attribute(page, "initialfen") or start.get("fen"),
+            "state": {"moves": _moves_text(record), "status": "started", **times, **increment},
             **players,
         }
     )
     state = read_end(page, reader)
     return snapshot if state is None else replace(snapshot, state=state)
+
+
+def _moves_text(record: Mapping[str, Any]) -> str:
+    """All moves of a game record, as the game's stream writes them."""
+    _start, *steps = (as_object(step) for step in need(record, "steps", list))
+    return " ".join(need(step, "move", str) for step in steps)
 
 
 def _attribute(page: str, name: str) -> str:
@@ -140,6 +149,8 @@ class PychessGame:
         try:
             async with aclosing(events):
                 async for event in events:
+                    if event is None and not self._reader.started:
+                        continue  # the site may still refuse the stream
                     if isinstance(event, GameSnapshot) and event.state.moves:
                         # It may have ended while we were away, and no stream tells that again.
                         yield event
@@ -153,12 +164,16 @@ class PychessGame:
                     yield event
             if unknown is not None:
                 yield unknown
-        except TransientError:
-            # The site breaks off the stream of a game that is over before it has said anything.
-            snapshot = None if self._reader.started else read_game(await self._read(), self._reader)
-            if snapshot is None:
+        except TransientError as error:
+            if self._reader.started:
                 raise
+            # The site breaks off a second stream of a game, a stream that replaces a lost one it still holds,
+            # and the stream of a game that is over.
+            snapshot = read_game(await self._read(), self._reader)
             yield snapshot
+            if snapshot.state.end is None:
+                wait_s = max(STREAM_RETRY_WAIT_S, error.retry_after_s or 0.0)
+                raise TransientError(str(error), wait_s) from error
 
     def _with_end_by_clock(self, event: GameEvent | None) -> GameEvent | None:
         """Return the event; without one, an end with unknown result once both clocks must have run out."""
@@ -190,6 +205,9 @@ class PychessGame:
         except TransientError as error:
             reason = str(error)
         except (RefusedError, ProtocolError) as error:
+            is_missing = isinstance(error, RefusedError) and error.status == HTTPStatus.NOT_FOUND
+            if is_missing and len(unknown.moves) < MIN_RECORDED_PLIES:
+                return replace(unknown, end=GameEnd(EndReason.UNKNOWN, None, UNRECORDED))
             logger.warning("game %s: its outcome cannot be determined: %s", self._game_id, error)
             return unknown
         self._left -= 1

@@ -122,6 +122,13 @@ async def test_scopes(token: dict[str, Any], is_good: bool | None, said: str, tm
     assert (found[0], found[1][: len(said)]) == (is_good, said)
 
 
+async def test_a_time_in_the_past_is_not_shown(tmp_path: Path) -> None:
+    """PyChess gives the same one for every token."""
+    there = Site()
+    there.token = {TOKEN: {"scopes": "bot:play", "expires": 1358509698620}}
+    assert of(await there.check(tmp_path), "token") == (True, "has the scopes bot:play")
+
+
 async def test_a_token_that_nobody_knows(tmp_path: Path) -> None:
     there = Site()
     there.token = {TOKEN: None}

@@ -20,8 +20,9 @@ from bot.base.config import (
     RandomisedConfig,
     TrialConfig,
 )
+from bot.base.dialects import Capability
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
-from bot.base.events import Clock, EndReason
+from bot.base.events import UNRECORDED, Clock, EndReason, GameEnd
 from bot.game.assignment import BIASED_COIN_PROBABILITY, BLIND_COIN_PROBABILITY, DRAW_BITS, drawn_strategy
 from bot.game.game_runner import (
     MAX_NOT_FOUND_RETRIES,
@@ -539,6 +540,61 @@ async def test_a_decision_counts_again_if_its_move_was_not_taken_back(database: 
         await running
     await check_books(database, server, {1: moves[1]})
     assert "undecided_move" not in await event_kinds(database)
+
+
+async def test_a_move_taken_back_at_will_and_played_again(database: Database) -> None:
+    """As at PyChess, whose only stream shows nothing until the opponent's next move."""
+    server = FakeServer()
+    server.cannot = {Capability.TAKEBACK_REQUESTS}
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        server.reply()
+        await server.until(lambda: len(server.moves) == 3)
+        again, server.moves = server.moves[1], server.moves[:1]
+        server.reply(again)
+        await server.until(lambda: len(server.moves) == 3)
+        server.pick = picker(1)
+        server.reply()
+    assert server.calls.count("stream") == 1
+    await check_books(database, server)
+
+
+async def test_a_stream_behind_what_was_read_takes_nothing_back(database: Database) -> None:
+    server = FakeServer()
+    server.cannot = {Capability.TAKEBACK_REQUESTS}
+    async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
+        player = GameRunner(GAME_ID, given)
+        running = asyncio.create_task(player.run())
+        await server.until(lambda: len(server.moves) == 1)
+        old = server.state
+        server.reply()
+        while len(player.session.moves or ()) < 3:  # noqa: ASYNC110 - the player tells nobody
+            await asyncio.sleep(0)
+        await player._handle(server.snapshot, is_read=True)
+        server.push(old)
+        await server.until(lambda: server.calls.count("stream") == 2)
+        server.pick = picker(1)
+        server.reply()
+        await running
+    async with database.read() as session:
+        assert set(await session.scalars(select(DecisionRow.takeback))) == {0}
+    await check_books(database, server)
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [(UNRECORDED, GameStatus.ABORTED), ("gameEnd", GameStatus.FINISHED)],
+)
+async def test_a_game_too_short_for_the_site_is_aborted(
+    database: Database, status: str, state: GameStatus
+) -> None:
+    server = FakeServer()
+    async with playing(server, database):
+        await server.until(lambda: len(server.moves) == 1)
+        server.end = GameEnd(EndReason.UNKNOWN, None, status)
+        server.push(server.state)
+    game = await stored_game(database)
+    assert (game.state, game.result, game.moves) == (state, None, server.moves)
 
 
 async def test_a_game_whose_books_were_closed_too_early_goes_on(database: Database) -> None:

@@ -191,6 +191,20 @@ async def test_a_ply_taken_back_has_no_decision(database: Database) -> None:
     assert counted.reads == 0
 
 
+async def test_a_move_taken_back_is_not_judged_by_the_reply_to_another(database: Database) -> None:
+    """The same move was decided again; the first one's profile is completed last."""
+    ledger = await begun(database)
+    first = await committed(ledger)
+    await ledger.record_moves(("f5",), 0)
+    await ledger.take_back(0)
+    second = await committed(ledger)
+    await ledger.record_moves(("f5", "d6"), 0)
+    await ledger.store_profile(second, WHOLE)
+    await ledger.store_profile(first, WHOLE)
+    async with database.read() as session:
+        assert list(await session.scalars(text("SELECT decision_id FROM outcomes"))) == [second.id]
+
+
 async def test_a_second_decision_gives_way_to_the_first(database: Database) -> None:
     ledger, other = await begun(database), await begun(database)
     first = await committed(ledger)

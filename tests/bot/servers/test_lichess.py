@@ -8,7 +8,7 @@ import json
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from bot.base.errors import (
     TransientError,
 )
 from bot.base.events import (
+    UNRECORDED,
     Bot,
     ChallengeReceived,
     ChatLine,
@@ -60,7 +61,7 @@ from bot.servers.lichess import (
     RefusalCounter,
 )
 from bot.servers.lichess_wire import ChallengeDone, ChallengeMade, read_challenge_answer
-from bot.servers.pychess import CLOCK_EXPIRY_SLACK_S, MAX_PAGE_REQUESTS
+from bot.servers.pychess import CLOCK_EXPIRY_SLACK_S, MAX_PAGE_REQUESTS, STREAM_RETRY_WAIT_S
 from tests.patience import PATIENCE_S
 
 TOKEN = "lip_VerySecretToken42"
@@ -1306,7 +1307,6 @@ async def test_a_game_whose_end_nobody_heard(peer: Peer, hands: Hands) -> None:
     peer.script(GAME_STREAM, stream(whole, *[{"type": "ping"}] * 3))
     try:
         events = server.game_events(GAME)
-        assert await anext(events) is None
         assert isinstance(await anext(events), GameSnapshot)
         for seconds in (60.0, CLOCK_EXPIRY_SLACK_S):
             hands.now += seconds
@@ -1388,13 +1388,13 @@ LOST = answer(502, "Bad Gateway")
 @pytest.mark.parametrize(
     ("pages", "asked", "end"),
     [
+        ([answer(404, "<html>404")], 1, GameEnd(EndReason.UNKNOWN, None, UNRECORDED)),
         ([LOST, GOES_ON, hang_up, pychess_page(2, "1-0", "h3e3")], 4, RESIGNED),
         ([LOST], MAX_PAGE_REQUESTS, UNKNOWN),
-        ([answer(404, "<html>404")], 1, UNKNOWN),
         ([answer(200, "<html>")], 1, UNKNOWN),
         ([pychess_page(2, "1-0", "h3e3", game_id="another1")], 1, UNKNOWN),
     ],
-    ids=["later", "never", "too short to be kept", "without a game", "of another game"],
+    ids=["too short to be kept", "later", "never", "without a game", "of another game"],
 )
 async def test_a_page_that_does_not_say_how_a_game_ended(
     peer: Peer, pages: list[Reply], asked: int, end: GameEnd
@@ -1403,6 +1403,12 @@ async def test_a_page_that_does_not_say_how_a_game_ended(
     (over,) = await pychess_ends(peer, pychess_game(""), state("h3e3"), GAME_END, *[PING] * 9)
     assert (over.moves, over.end) == (("h3e3",), end)
     assert [path for _, path in peer.seen].count(f"/{GAME}") == asked
+
+
+async def test_a_longer_game_that_the_site_does_not_have(peer: Peer) -> None:
+    peer.script(f"/{GAME}", answer(404, "<html>404"))
+    (over,) = await pychess_ends(peer, pychess_game(""), state("h3e3 h10g8 b3c3"), GAME_END)
+    assert over.end == UNKNOWN
 
 
 async def test_the_stream_ends_before_the_page_answers(peer: Peer) -> None:
@@ -1432,15 +1438,47 @@ async def test_a_game_that_ended_while_we_were_away_and_has_no_stream(peer: Peer
         answer(200, page),
     )
     try:
-        with pytest.raises(TransientError):
-            await collect(server.game_events(game_id[1]))
+        events = server.game_events(game_id[1])
+        running = await anext(events)
+        with pytest.raises(TransientError) as refused:
+            await anext(events)
         (over,) = await collect(server.game_events(game_id[1]))
     finally:
         await server.close()
+    assert isinstance(running, GameSnapshot)
+    assert running.state.end is None
+    assert refused.value.retry_after_s == STREAM_RETRY_WAIT_S
     assert isinstance(over, GameSnapshot)
+    assert over.state.moves == running.state.moves
     assert (over.our_side, over.game, over.clock, over.initial_position) == (1, "chess", Clock(60, 0), None)
     assert len(over.state.moves) == 6
     assert over.state.end == GameEnd(EndReason.RESIGNATION, 1, "resign")
+
+
+async def test_a_page_shows_a_game_whose_stream_is_refused(peer: Peer) -> None:
+    """The site has one stream for each game, and holds it for a while after it was lost."""
+    start = "4k4/9/9/9/9/9/9/9/R8/3K1R3 w - - 0 1"
+    steps = [{"fen": f"{start} (here)"}, *[{"move": move} for move in ("a2a9", "e10d10")]]
+    board = {"gameId": GAME, "variant": "xiangqi", "status": -1, "result": "*", "clocks": [58_000, 59_000.5]}
+    text = json.dumps(board | {"steps": steps}).replace('"', "&#34;")
+    attributes = f'data-initialfen="{start}" data-board="{text}" data-wplayer="Desdemona" data-bplayer="Ann"'
+    server = LichessServer(DIALECTS["pychess"], peer.url, TOKEN)
+    peer.script("/api/account", answer(200, {"id": "Desdemona", "username": "Desdemona", "title": "BOT"}))
+    peer.script(GAME_STREAM, hang_up)
+    peer.script(f"/{GAME}", answer(200, f'<body {attributes} data-inc="2">'))
+    try:
+        async with aclosing(server.game_events(GAME)) as events:
+            shown = await anext(events)
+        peer.script(GAME_STREAM, stream(pychess_game("") | {"initialFen": start}))
+        async with aclosing(server.game_events(GAME)) as events:
+            streamed = await anext(events)
+    finally:
+        await server.close()
+    assert isinstance(shown, GameSnapshot)
+    assert isinstance(streamed, GameSnapshot)
+    assert (shown.our_side, shown.game) == (0, "xiangqi")
+    assert shown.initial_position == streamed.initial_position
+    assert shown.state == GameState(("a2a9", "e10d10"), (58.0, 59.0005), (False, False), (False, False), None)
 
 
 async def test_a_stream_garbled_between_two_reads() -> None:
