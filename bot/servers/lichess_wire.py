@@ -548,7 +548,8 @@ def _start(raw: Mapping[str, Any], variant: SiteVariant | None) -> str | None:
         BadPosition: The text is not a position of the game.
     """
     fen = _optional(raw, "initialFen", str)
-    if fen is None or fen in ("", "startpos"):
+    # PyChess writes "None" for games that it has loaded from its database again.
+    if fen is None or fen in ("", "startpos", "None"):
         return None
     if len(fen) > _MAX_FEN_LENGTH or not fen.isprintable():
         raise BadPosition(f"{fen[:100]!r} is not a position")

@@ -791,6 +791,12 @@ def test_a_game_at_pychess() -> None:
     assert reader.read({"type": "gameEnd", "game": {"id": "abcd1234"}}) == over
 
 
+def test_a_game_that_the_site_has_loaded_again_has_the_usual_start() -> None:
+    snapshot = GameReader(PYCHESS, "Desdemona").read(pychess_full(initialFen="None"))
+    assert isinstance(snapshot, GameSnapshot)
+    assert snapshot.initial_position is None
+
+
 def test_an_increment_in_other_units() -> None:
     minutes = replace(PYCHESS, increment_unit_s=60.0)
     snapshot = GameReader(minutes, "Ann").read(pychess_full())
