@@ -94,16 +94,17 @@ class _Checks:
             "claim": board.claimable_at if is_theirs else None,
         }
         if is_theirs and len(board.moves) < 2 and board.manners is not None:
-            due["abort"] = board.turn_since + ABORT_AFTER_S
+            due["abort"] = max(board.turn_since, board.read_at or 0.0) + ABORT_AFTER_S
         needed: tuple[str, ...] = (board.id, "", Place.GAME, Place.ACT, Place.MOVE)
-        if not board.was_read:
-            needed = (*needed, *_NEW_GAME)
+        limit_s = ACT_S
+        if board.read_at is None:
+            needed, limit_s = (*needed, *_NEW_GAME), ACT_S + ANSWER_S
         for what, at in due.items():
             # Another act, or a search, may have to be over first.
             if at is None or at > self._site.now:
                 continue
             since = self._since(max(at, board.turn_since), *needed)
-            if self._site.now - since > ACT_S:
+            if self._site.now - since > limit_s:
                 late = f"no {what} {self._site.now - since:.1f} s after recovery"
                 self._once((board.id, what, at), f"I6: {board.id}, ply {len(board.moves)}: {late}")
 
@@ -112,9 +113,9 @@ class _Checks:
         if board.manners is not None or not board.rated:  # it may resign or accept a draw instead
             needed = (*needed, "", Place.ACT)
         limit_s = MOVE_S + THINKS_S
-        if not board.was_read:
+        if board.read_at is None:
             needed, limit_s = (*needed, "", *_NEW_GAME), ANSWER_S
-        since = self._since(board.turn_since, *needed)
+        since = self._since(max(board.turn_since, board.read_at or 0.0), *needed)
         if self._site.now - since > limit_s:
             late = f"no move {self._site.now - since:.1f} s after recovery"
             self._once((board.id, len(board.moves)), f"I1: {board.id}, ply {len(board.moves)}: {late}")
@@ -258,7 +259,7 @@ async def _check_books(site: Site, checks: _Checks, database: Database) -> None:
         for board in site.boards.values():
             stored = await load_game(session, OWNER, board.id)
             if stored is None:
-                if board.was_read or board.acknowledged:
+                if board.read_at is not None or board.acknowledged:
                     checks.report(f"I4: {board.id} is not in the database")
                 continue
             played = [

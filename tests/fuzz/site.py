@@ -5,6 +5,7 @@ It is the truth that the checks compare with, so it enforces the rules of the ga
 
 import asyncio
 import json
+import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +35,8 @@ _CASTLES = {"e1h1": "e1g1", "e1a1": "e1c1", "e8h8": "e8g8", "e8a8": "e8c8"}
 CLAIM_S = 10.0
 """How long a player has to be gone before the game can be claimed."""
 _STATUS = {Kind.BAD_REQUEST: 400, Kind.NOT_FOUND: 404, Kind.TOO_MANY: 429, Kind.BAD_GATEWAY: 502}
+LATE_S = 20.0
+"""How long a delayed line and a hanging request may be under way."""
 _DEFAULT_PAUSE_S = 60.0
 
 
@@ -98,8 +101,10 @@ class Board:
     acknowledged: list[tuple[int, str]] = field(default_factory=list)
     """The bot's moves that were played, with their plies."""
     streams: list[Stream] = field(default_factory=list)
-    was_read: bool = False
-    """The bot has got its state once."""
+    read_at: float | None = None
+    """When the bot got its state for the first time."""
+    offers_ended_at: float = -math.inf
+    """When the opponent last made a move, which ends offers."""
 
     @property
     def is_our_turn(self) -> bool:
@@ -335,6 +340,7 @@ class Site:
         board.left_s[side] += INCREMENT_S - (self.now - board.turn_since)
         board.moves = (*board.moves, move)
         board.takeback_since = board.draw_since = None
+        board.offers_ended_at = self.now
         self.tell(f"{board.id}: {'bot' if side == board.our_side else 'opponent'} plays {move}")
         position = replay(get_rules(board.game), board.moves, None)
         rules = get_rules(board.game)
@@ -536,10 +542,19 @@ class Site:
             raise Refusal("there is nothing to answer or claim")
         return {"ok": True}
 
+    def _may_be_late(self, board: Board) -> bool:
+        """Whether an answer may be to an offer that has ended: it, or what the bot read, was late."""
+        return board.offers_ended_at > self.now - LATE_S and any(
+            fault.place in (Place.GAME, Place.ACT)
+            and fault.begins_s <= self.now
+            and fault.ends_s >= board.offers_ended_at - LATE_S
+            for fault in self._faults
+        )
+
     def _answered(self, board: Board, what: str, *, is_granted: bool) -> None:
         since = board.takeback_since if what == "takeback" else board.draw_since
         if since is None:
-            if is_granted:
+            if is_granted and not self._may_be_late(board):
                 self.odd.append(f"{board.id}: the bot itself offers a {what}")
             raise Refusal("nothing is offered")
         self.tell(f"{board.id}: {what} {'granted' if is_granted else 'declined'}")
@@ -622,7 +637,8 @@ class Site:
                         return response
                     await response.write(line)
                     if place is Place.GAME and line != b"\n":
-                        self.boards[key].was_read = True
+                        board = self.boards[key]
+                        board.read_at = self.now if board.read_at is None else board.read_at
                 is_first = False
         except ConnectionResetError:
             pass
