@@ -61,8 +61,10 @@ ADDRESS_CHALLENGE_RATE = Rate("challenge.address", burst=500, per_s=1)
 """Limit on challenges from all accounts at one address together (lila: 500 in ten minutes)."""
 MOVE_CODE_RATE = Rate("account.code", burst=20, per_s=1 / 60)
 CHAT_RATE = Rate("chat", burst=50, per_s=1)
-ANONYMOUS_429_DELAY_S = 0.5
-"""Delay before a 429 to anonymous clients, in seconds, to slow retries."""
+REFUSAL_DELAY_S = 0.5
+"""Delay before a 429, in seconds, to slow retries."""
+PROMPT_REFUSAL_RATE = Rate("refusals", burst=20, per_s=1)
+"""Limit on each address's refusals without that delay, which only clients in a game get."""
 UNAVAILABLE_RETRY_AFTER_S = 5
 """Retry-After while the database is away, in seconds."""
 STREAM_RETRY_AFTER_S = 15
@@ -170,6 +172,7 @@ class RequestGate:
         self.new_bots = NestedRateLimiter(Rate("bot.create", a_day, a_day / DAY_S), clock)
         self.move_codes = NestedRateLimiter(MOVE_CODE_RATE, clock)
         self.chat = RateLimiter(CHAT_RATE, clock)
+        self._prompt_refusals = RateLimiter(PROMPT_REFUSAL_RATE, clock)
         self._lines = LogLineLimiter(_MAX_LOG_LINES_PER_MINUTE, clock)
         self.pause: Callable[[float], Awaitable[None]] = asyncio.sleep
         """Waits the given number of seconds."""
@@ -188,8 +191,8 @@ class RequestGate:
             self.busy.add(request.protocol)  # not before: a body that trickles in may make room for others
             return await handler(request)
         except LimitReached as error:
-            if self.priority_of(request.protocol) is Priority.ANONYMOUS:
-                await self.pause(ANONYMOUS_429_DELAY_S)
+            if self._is_refusal_delayed(request):
+                await self.pause(REFUSAL_DELAY_S)
             return _limit_reached_error(str(error), error.key, error.wait_s)
         except ServerBusy as error:
             return _limit_reached_error(str(error), error.key, error.wait_s)
@@ -218,6 +221,12 @@ class RequestGate:
             return refusal(500, "Something went wrong on the server; the error has been logged")
         finally:
             self.busy.discard(request.protocol)
+
+    def _is_refusal_delayed(self, request: web.Request) -> bool:
+        priority = self.priority_of(request.protocol)
+        if priority is not Priority.PLAYER:
+            return priority is Priority.ANONYMOUS
+        return self._prompt_refusals.wait_s(self.address(request)) > 0
 
     def _log(self, level: int, request: web.Request, text: str, *, has_traceback: bool = False) -> None:
         if (dropped := self._lines.next()) is not None:

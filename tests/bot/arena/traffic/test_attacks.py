@@ -268,6 +268,9 @@ async def test_a_stranger_waits_for_a_refusal(street: Street) -> None:
     path = f"/api/board/game/{game}/move/a1"
     assert [(await mallory.request("POST", path, person))[0] for _ in range(6)] == [400] * 4 + [429] * 2
     assert len(pauses) == 3
+    # Unless they go on and on.
+    assert {(await mallory.request("POST", path, person))[0] for _ in range(30)} == {429}
+    assert len(pauses) == 3 + 12
 
 
 async def test_who_asks_little_is_answered(street: Street) -> None:
