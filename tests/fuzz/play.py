@@ -1,6 +1,7 @@
 """Runs the whole bot through one schedule of faults and checks what must hold whatever fails."""
 
 import asyncio
+import math
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -90,7 +91,7 @@ class _Checks:
         is_theirs = board.status == "started" and not board.is_our_turn
         due: dict[str, float | None] = {
             "takeback": board.takeback_since,
-            "draw": board.draw_since if is_theirs else None,
+            "draw": board.draw_since if is_theirs and not self._gives_up_declining(board) else None,
             "claim": board.claimable_at if is_theirs else None,
         }
         if is_theirs and len(board.moves) < 2 and board.manners is not None:
@@ -107,6 +108,11 @@ class _Checks:
             if self._site.now - since > limit_s:
                 late = f"no {what} {self._site.now - since:.1f} s after recovery"
                 self._once((board.id, what, at), f"I6: {board.id}, ply {len(board.moves)}: {late}")
+
+    def _gives_up_declining(self, board: Board) -> bool:
+        """Whether the bot may have sent a draw offer's few declines in vain; the game does not need them."""
+        lost_at = self._trouble_at.get(Place.ACT, -math.inf)
+        return board.draw_since is not None and lost_at >= board.draw_since
 
     def _check_turn(self, board: Board) -> None:
         needed: tuple[str, ...] = (board.id, Place.GAME, Place.MOVE)
@@ -269,7 +275,9 @@ async def _check_books(site: Site, checks: _Checks, database: Database) -> None:
             ]
             if played != board.acknowledged:
                 checks.report(f"I3: {board.id}: played {board.acknowledged}, stored {played}")
-            if not stored.is_settled or stored.moves != board.moves:
+            # The bot cannot know the first moves of a game that the site gave up while it showed none.
+            is_unseen = board.status == "aborted" and board.moves[: len(stored.moves)] == stored.moves
+            if not stored.is_settled or (stored.moves != board.moves and not is_unseen):
                 checks.report(
                     f"I4: {board.id} is {stored.state} with {len(stored.moves)} of {len(board.moves)} plies"
                 )
