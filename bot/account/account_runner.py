@@ -64,6 +64,8 @@ class SharedResources:
     """Whether the operator has paused new games."""
     metrics: Metrics = field(default_factory=Metrics)
     """The counters that all accounts update."""
+    on_settled: Callable[[], None] = lambda: None
+    """Called when a game is over and its decisions have been judged and forecast."""
 
 
 OpenServer = Callable[[Config], AbstractAsyncContextManager[Server]]
@@ -240,6 +242,7 @@ class AccountRunner:
             role=role,
             shared_limit=shared.limit,
             metrics=shared.metrics,
+            on_settled=shared.on_settled,
         )
 
     async def _listen(self, lobby: Lobby, services: GameServices, stop: asyncio.Event) -> None:

@@ -46,6 +46,7 @@ from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
 from bot.game.game_runner import most_severe_error
 from bot.game.offer_policy import may_grant_takebacks
+from bot.game.reply_judge import ReplyJudge
 from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.adapters import make_server
 from bot.threads.search_pool import SearchPool
@@ -118,6 +119,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         engines = EnginePool(config.uci.settings())
         stack.push_async_callback(asyncio.to_thread, engines.close)  # closed after the pool, its user
         pool = await stack.enter_async_context(SearchPool(config.engine.workers, config.engine.table_mb))
+        judge = ReplyJudge(database, pool)
         shared = SharedResources(
             database,
             pool,
@@ -128,6 +130,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             # Spreading out retries needs no cryptographic randomness; draws of players have their own.
             random.Random(config.assignment.seed or None),  # noqa: S311
             is_standby,
+            on_settled=judge.wake,
         )
         arena = ArenaHost(config, configs, database, is_standby=is_standby)
         runners = {
@@ -172,6 +175,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             opened = tasks.create_task(arena.run()) if opens_arena else None
             helpers = [tasks.create_task(actions.run()), tasks.create_task(watch.run())]
             helpers.append(tasks.create_task(summarise_in_background(database)))
+            helpers.append(tasks.create_task(judge.run()))
             helpers.append(tasks.create_task(_notify_stopping(stop)))
             _freeze_garbage_collector()
             service_notify.notify_systemd(service_notify.READY)

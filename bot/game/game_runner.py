@@ -761,6 +761,7 @@ class GameRunner:
             await asyncio.wait(pending)
         await self._hold_report(ended_at)
         closed = await self._ledger.close(end)
+        self._services.on_settled()
         if (saved := self._services.saved_games) is not None:
             await saved.save(self._services.database, self._services.owner, self.game_id)
         game = self._ledger.game

@@ -78,6 +78,8 @@ class GameServices:
     """The account's games that must not be repeated against any opponent."""
     metrics: Metrics = field(default_factory=Metrics)
     """The counters."""
+    on_settled: Callable[[], None] = lambda: None
+    """Called when a game is over and its decisions have been judged and forecast."""
     search_errors: set[str] = field(default_factory=set)
     """Errors of searches that have been logged; each is logged once."""
 

@@ -22,6 +22,7 @@ from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind, SearchMode
 from engine.errors import RecordError
 from engine.expected import WHOLE
+from engine.judge import JUDGE_VERSION
 from engine.judgement import JUDGE_RULE
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.inference.suspects import MAX_FAST_REPLY_S, MIN_COPIED_PLIES, NO_OPENING
@@ -46,7 +47,7 @@ from storage.evidence.slips import is_slip
 from storage.evidence.trials import is_challenger_position
 from storage.filters import phase_of, standing_conditions
 from storage.records import DecisionState
-from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow, ReplyTimeRow
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, JudgementRow, OutcomeRow, ReplyTimeRow
 
 logger = logging.getLogger(__name__)
 
@@ -166,11 +167,16 @@ _DECISIONS: Select[*tuple[Any, ...]] = (
         ForecastRow.bait_cost,
         ForecastRow.is_taken,
         ReplyTimeRow.time_s,
+        JudgementRow.cost.label("judge_cost"),
     )
     .select_from(DecisionRow)
     .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id)
+    .outerjoin(
+        JudgementRow,
+        (JudgementRow.decision_id == DecisionRow.id) & (JudgementRow.version == JUDGE_VERSION),
+    )
     .order_by(DecisionRow.game_id, DecisionRow.ply, DecisionRow.id)
 )
 
@@ -288,7 +294,7 @@ class _Reply:
             "decision": row.id,
             "time_s": nan if row.time_s is None else row.time_s,
             "cost": row.reply_cost if self.is_judged else UNKNOWN_COST,
-            "judge_cost": UNKNOWN_COST,
+            "judge_cost": UNKNOWN_COST if row.judge_cost is None else row.judge_cost,
             "ply": row.ply,
             "phase": phase_of(row.ply + 1),
             "reply_count": row.reply_count or 0,

@@ -8,6 +8,7 @@ A column has the meaning of the field with the same name in `storage.records`, u
                 +--< games --< decisions --- outcomes
     engine_configs --+   |               +-- forecasts
     trials ----------+   +--< events     +-- reply_times
+                                         +--< judgements
     arena_*                      (storage.tables.arena: the embedded server's state)
     imported_games               (storage.tables.archive: other players' games)
       +--< analysed_positions    (storage.tables.analysis: the results of analyses and models)
@@ -147,6 +148,8 @@ class GameRow(Base):
         # With the columns by which `storage.evidence.trials` counts a trial's games.
         Index("ix_games_trial", "trial_id", "is_settled"),
         Index("ix_games_opponent", "opponent_id", "game", "strategy", "state"),
+        # For the next game to judge, the latest first.
+        Index("ix_games_judge", "judge_version", "is_settled", "id"),
     )
 
     id: Mapped[IntPk]
@@ -170,6 +173,8 @@ class GameRow(Base):
     state: Mapped[GameStatus] = mapped_column(EnumText(GameStatus), default=GameStatus.OPEN)
     # False: the game is open, or some of its decisions are yet to be judged or forecast.
     is_settled: Mapped[bool] = mapped_column(default=False)
+    # The version of the judge that has judged all of the game's replies; 0: none.
+    judge_version: Mapped[int] = mapped_column(default=0)
     result: Mapped[GameResult | None] = mapped_column(EnumText(GameResult))
     end_reason: Mapped[KeyColumn | None]
     rating_diff: Mapped[int | None]
@@ -320,6 +325,23 @@ class ForecastRow(Base):
     at: Mapped[UtcTime]
     # `ReplyForecast.to_record`.
     record: Mapped[dict[str, Any]] = mapped_column(PackedRecord)
+
+
+class JudgementRow(Base):
+    """The cost of the opponent's reply to our move, and of the likeliest replies, by one version of the judge
+    (`engine.judge.ReplyCosts`)."""
+
+    __tablename__ = "judgements"
+    __table_args__ = (CheckConstraint(f"cost BETWEEN 0 AND {_WHOLE}", name="cost"),)
+
+    decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    # Of the reply that was played.
+    cost: Mapped[int]
+    best: Mapped[KeyColumn]
+    best_centi: Mapped[int]
+    # For each judged reply its text, its cost, the depth, and 1 if the cost is exact: first the reply played.
+    replies: Mapped[list[list[Any]]] = mapped_column(RepliesType)
 
 
 class ReplyTimeRow(Base):

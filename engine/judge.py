@@ -1,0 +1,199 @@
+"""The judge: what a reply cost the person who played it, by a deep search of fixed size.
+
+The scores of a decision are as deep as its strategy searched, and differ between strategies. What is said to
+people, and every statistic of costs and errors, needs one measure for all of them. The judge values the
+position before the reply and the position after it, each by a selective search of `NODES` positions
+with an empty table (by the rules if the game is over, exactly if the search solves it), and compares the
+expected scores. So a cost depends on the position, the reply and `JUDGE_VERSION` alone, and can be computed
+again. The paper's counts (`engine.judgement`) keep the paper's arithmetic on the decision's own scores.
+
+The numbers of nodes were chosen by ``python -m bench.judge``: the smallest with which 95 % of the verdicts
+"an error or not" and 88 % of the words (`ReplyWord`) stand with eight times as many.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from engine.errors import RecordError
+from engine.expected import expected_score
+from engine.game import WIN_CENTI, Game
+from engine.games import get_rules
+from engine.search.reference import ReferenceSearcher, exact_score
+from engine.search.searchers import NativeSearcher, make_searcher
+from engine.stop import StopFlag, Stopped
+
+JUDGE_VERSION = 1
+"""Increased when the costs of any reply change: with `NODES`, a search or an evaluation."""
+
+NODES: Final = {"othello": 400_000, "chess": 200_000, "xiangqi": 200_000, "connect4": 400_000}
+"""Positions that the search of one position visits; other games use `_OTHER_NODES`."""
+_OTHER_NODES = 20_000
+_TABLE_MB = 4
+
+MIN_ERROR_COST = 1_000
+"""Minimum cost of an error, in hundredths of a per cent of expected score."""
+MIN_SMALL_COST = 200
+"""Minimum cost of a reply that is not called one of the best, in the same unit; smaller costs are within the
+search's accuracy."""
+
+
+class ReplyWord(StrEnum):
+    """What a reply is called."""
+
+    BEST = "best"
+    SMALL = "small"
+    """It gives up something, but is no error."""
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class PositionValue:
+    """The value of a position for the side to move."""
+
+    best: str | None
+    """The best move; None if the game is over."""
+    score_centi: int
+    depth: int
+    """Depth in plies of the deepest completed search; 0 if the game is over."""
+    is_solved: bool
+    """Whether the score is the game's true value."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyCost:
+    """What one reply costs."""
+
+    reply: str
+    cost: int
+    """Cost compared with the best reply, at least 0, in hundredths of a per cent of expected score."""
+    depth: int
+    """The comparison holds to this depth in plies, counted from the position before the reply."""
+    is_solved: bool
+    """Whether the cost is the true cost, whatever the depth."""
+
+    @property
+    def word(self) -> ReplyWord:
+        """What the reply is called."""
+        if self.cost >= MIN_ERROR_COST:
+            return ReplyWord.ERROR
+        return ReplyWord.SMALL if self.cost >= MIN_SMALL_COST else ReplyWord.BEST
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyCosts:
+    """What some of the replies to a move cost, the best reply among them."""
+
+    version: int
+    """The `JUDGE_VERSION` of the costs."""
+    best: str
+    """The best reply."""
+    best_centi: int
+    """Score of the position before the reply, for the person who replies."""
+    replies: tuple[ReplyCost, ...]
+    """The replies asked for, in that order, without repetitions; `best` only if it was asked for."""
+
+    def of(self, reply: str) -> ReplyCost:
+        """The cost of a reply.
+
+        Raises:
+            RecordError: The reply was not judged.
+        """
+        for each in self.replies:
+            if each.reply == reply:
+                return each
+        raise RecordError(f"the reply {reply} was not judged")
+
+
+def nodes_for(game_name: str) -> int:
+    """The number of positions that the search of one position visits."""
+    return NODES.get(game_name, _OTHER_NODES)
+
+
+def position_value(game: Game[Any], position: Any, stop: StopFlag, nodes: int | None = None) -> PositionValue:
+    """Value a position.
+
+    Args:
+        game: The rules.
+        position: Any position; earlier moves do not count (`Game.for_search`).
+        stop: Ends the search.
+        nodes: Number of positions to visit; None for `nodes_for`.
+
+    Raises:
+        Stopped: The flag was set before the value was known.
+    """
+    root = game.for_search(position)
+    moves = game.legal_moves(root)
+    if not moves:
+        return PositionValue(None, game.result_centi(root), 0, is_solved=True)
+    limit = nodes_for(game.name) if nodes is None else nodes
+    searcher = make_searcher(game.name, _TABLE_MB)
+    if not isinstance(searcher, NativeSearcher):
+        return _plain_value(game, root, limit, stop)
+    # Never a search that was cut short: a cost must not depend on when it was computed.
+    found = searcher.think(root, game.deepest_search, None, stop, nodes=limit)
+    if stop.is_set():
+        raise Stopped("the judge was stopped")
+    is_solved = found.solved or abs(found.score_centi) >= WIN_CENTI
+    return PositionValue(found.move, found.score_centi, found.depth, is_solved)
+
+
+def _plain_value(game: Game[Any], root: Any, nodes: int, stop: StopFlag) -> PositionValue:
+    """The value by full-width searches of growing depth, for games without a selective search."""
+    searcher = ReferenceSearcher(game)
+    limit = StopFlag()
+    limit.set_node_limit(nodes)
+    found: PositionValue | None = None
+    most = min(game.most_plies_left(root), game.deepest_search)
+    for depth in range(1, most + 1):
+        if stop.is_set():
+            raise Stopped("the judge was stopped")
+        try:
+            scores = {
+                move: -exact_score(searcher, game.play(root, move), depth - 1, limit if depth > 1 else stop)
+                for move in game.legal_moves(root)
+            }
+        except Stopped:
+            break
+        move = max(scores, key=scores.__getitem__)
+        found = PositionValue(game.move_text(move), scores[move], depth, depth == game.most_plies_left(root))
+    if found is None:
+        raise Stopped("the judge was stopped")
+    return found
+
+
+def reply_costs(
+    game_name: str, position: Any, replies: Iterable[str], stop: StopFlag, nodes: int | None = None
+) -> ReplyCosts:
+    """Judge some replies in a position.
+
+    Args:
+        game_name: Key of the game.
+        position: The position after our move, in which the person replies; the game must not be over.
+        replies: The replies to judge, in the game's notation.
+        stop: Ends the work.
+        nodes: See `position_value`.
+
+    Raises:
+        Stopped: The flag was set before the work was done.
+        IllegalMove: A reply is not legal.
+        ValueError: The game is over.
+    """
+    game = get_rules(game_name)
+    root = game.for_search(position)
+    before = position_value(game, root, stop, nodes)
+    if before.best is None:
+        raise ValueError("the game is over: there is no reply to judge")
+    scale = game.expected_scale_centi(root)
+    whole = expected_score(before.score_centi, scale)
+    judged = []
+    for reply in dict.fromkeys(replies):
+        if reply == before.best:
+            judged.append(ReplyCost(reply, 0, before.depth, before.is_solved))
+            continue
+        after = position_value(game, game.play(root, game.parse_move(root, reply)), stop, nodes)
+        cost = max(0, whole - expected_score(-after.score_centi, scale))
+        is_solved = before.is_solved and after.is_solved
+        judged.append(ReplyCost(reply, cost, min(before.depth, after.depth + 1), is_solved))
+    return ReplyCosts(JUDGE_VERSION, before.best, before.score_centi, tuple(judged))
