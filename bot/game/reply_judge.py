@@ -1,8 +1,8 @@
 """Judges the replies of finished games (`engine.judge`) on idle threads, the latest game first.
 
-With a new version of the judge no game is judged, so this task judges all of them again. A game's
-judgements are stored in one transaction; an interrupted game is judged again from its start. Of several programs that share
-a database, one judges.
+With a new version of the judge no game is judged, so this task judges all of them again. A game's judgements
+are stored in one transaction; an interrupted game is judged again from its start. Of several programs that
+share a database, one judges.
 """
 
 import asyncio
