@@ -238,7 +238,14 @@ async def reopen_game(session: AsyncSession, game_id: int) -> None:
     await session.execute(
         update(GameRow)
         .where(GameRow.id == game_id)
-        .values(state=GameStatus.OPEN, is_settled=False, result=None, end_reason=None, ended_at=None)
+        .values(
+            state=GameStatus.OPEN,
+            is_settled=False,
+            result=None,
+            end_reason=None,
+            ended_at=None,
+            judge_version=0,
+        )
     )
     # The trainer looks through it again when it is settled.
     await session.execute(delete(SearchedGame).where(SearchedGame.game_id == game_id))

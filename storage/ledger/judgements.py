@@ -101,6 +101,12 @@ async def store_judgements(
     await session.execute(update(GameRow).where(GameRow.id == game_id).values(judge_version=JUDGE_VERSION))
 
 
+async def forget_judgement(session: AsyncSession, game_id: int, decision_id: int) -> None:
+    """Remove a decision's judgement, as its reply or its forecast has changed; its game is judged again."""
+    await session.execute(delete(JudgementRow).where(JudgementRow.decision_id == decision_id))
+    await session.execute(update(GameRow).where(GameRow.id == game_id).values(judge_version=0))
+
+
 async def judgements_of_game(session: AsyncSession, game_id: int) -> dict[int, ReplyCosts]:
     """The judgements of a game by this version, keyed by decision."""
     rows = await session.scalars(

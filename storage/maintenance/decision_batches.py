@@ -13,6 +13,7 @@ from engine.human.reply_forecast import Expectations, ReplyForecast
 from storage.evidence.summaries import delete_summaries
 from storage.ledger.decisions import reply_scores, store_profile
 from storage.ledger.forecasts import store_forecast
+from storage.ledger.judgements import forget_judgement
 from storage.ledger.outcomes import record_outcome
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus, from_row
@@ -239,7 +240,8 @@ async def complete_decision(
     if made is not None:
         await store_forecast(session, found.id, *made)
     is_judged = outcome is not None and await record_outcome(session, found.id, outcome)
-    if made is not None or is_judged:  # the trainer has to search it again
+    if made is not None or is_judged:  # the trainer and the judge have to search it again
+        await forget_judgement(session, found.game_id, found.id)
         await session.execute(delete(SearchedGame).where(SearchedGame.game_id == found.game_id))
     await delete_summaries(session, [found.game_id])
     return is_judged

@@ -1,0 +1,136 @@
+"""The judge beside the games, on both databases."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from bot.game import reply_judge
+from bot.game.reply_judge import ReplyJudge
+from bot.threads.search_pool import SearchPool
+from engine.judge import reply_costs
+from storage.database import Database, Role
+from storage.errors import RoleLost
+from storage.evidence.reading import replies_of
+from storage.evidence.replies import UNKNOWN_COST
+from storage.ledger.judgements import count_games_to_judge, judgements_of_game
+from storage.tables.games import GameRow, JudgementRow
+from tests.bot.game.test_recheck import play
+from tests.storage.conftest import backend, database, url
+
+__all__ = ["backend", "database", "url"]  # fixtures
+
+GAME = 1
+
+
+@pytest.fixture
+async def pool(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SearchPool]:
+    monkeypatch.setattr("engine.judge.NODES", {"othello": 2_000})
+    async with SearchPool(1, 1) as pool:
+        yield pool
+
+
+async def judge_costs(database: Database) -> list[int]:
+    """Costs by the judge in the array of judged replies."""
+    async with database.read() as session:
+        return list((await replies_of(session)).replies["judge_cost"])
+
+
+async def test_a_finished_game_is_judged_and_counted(database: Database, pool: SearchPool) -> None:
+    await play(database)
+    assert set(await judge_costs(database)) == {UNKNOWN_COST}
+    judge = ReplyJudge(database, pool)
+    assert await judge.judge_all(Role("judge")) == 1
+    assert await judge.judge_all(Role("judge")) == 0
+    async with database.read() as session:
+        judged = await judgements_of_game(session, GAME)
+        costs = list(await session.scalars(select(JudgementRow.cost).order_by(JudgementRow.decision_id)))
+        assert await count_games_to_judge(session) == 0
+    assert len(judged) > 2
+    assert [costs.replies[0].cost for _, costs in sorted(judged.items())] == costs
+    assert await judge_costs(database) == costs
+    assert all(1 <= len(each.replies) <= 3 for each in judged.values())
+
+
+async def test_an_interrupted_game_is_judged_again(
+    database: Database, pool: SearchPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await play(database)
+    calls = 0
+
+    def die(*given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise asyncio.CancelledError
+        return reply_costs(*given)
+
+    judge = ReplyJudge(database, pool)
+    with monkeypatch.context() as patched:
+        patched.setattr(reply_judge, "reply_costs", die)
+        with pytest.raises(asyncio.CancelledError):
+            await judge.judge_all(Role("judge"))
+    async with database.read() as session:
+        assert await judgements_of_game(session, GAME) == {}
+    assert await judge.judge_all(Role("judge")) == 1
+
+
+async def test_a_damaged_game_stops_no_other(
+    database: Database, pool: SearchPool, caplog: pytest.LogCaptureFixture
+) -> None:
+    await play(database)
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(moves="a1 a1 a1"))
+    assert await ReplyJudge(database, pool).judge_all(Role("judge")) == 1
+    assert "its replies cannot all be judged: IllegalMove" in caplog.text
+    async with database.read() as session:
+        assert await count_games_to_judge(session) == 0
+
+
+async def test_only_the_holder_of_the_role_writes(database: Database, pool: SearchPool) -> None:
+    class Lost(Role):
+        async def verify(self, _: Any) -> None:
+            raise RoleLost("lost")
+
+    await play(database)
+    with pytest.raises(RoleLost):
+        await ReplyJudge(database, pool).judge_all(Lost("judge"))
+    async with database.read() as session:
+        assert await judgements_of_game(session, GAME) == {}
+
+
+async def test_another_program_waits_for_the_role(database: Database, pool: SearchPool) -> None:
+    waits: list[float] = []
+    done = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        done.set()
+        await asyncio.Event().wait()
+
+    await play(database)
+    async with database.hold_role(reply_judge.ROLE):
+        running = asyncio.create_task(ReplyJudge(database, pool, sleep).run())
+        await done.wait()
+        running.cancel()
+    assert waits == [reply_judge.RETRY_S]
+    assert set(await judge_costs(database)) == {UNKNOWN_COST}
+
+
+async def test_it_wakes_when_a_game_ends(database: Database, pool: SearchPool) -> None:
+    counts = asyncio.Queue[int]()
+
+    class Counting(ReplyJudge):
+        async def judge_all(self, role: Role) -> int:
+            counts.put_nowait(await super().judge_all(role))
+            return 0
+
+    judge = Counting(database, pool)
+    running = asyncio.create_task(judge.run())
+    assert await counts.get() == 0
+    await play(database)
+    judge.wake()
+    assert await counts.get() == 1
+    running.cancel()

@@ -1,0 +1,134 @@
+"""What replies cost by the judge."""
+
+import random
+from typing import Any
+
+import pytest
+
+from engine.errors import RecordError
+from engine.expected import WHOLE
+from engine.game import IllegalMove
+from engine.games import get_rules
+from engine.judge import (
+    MIN_ERROR_COST,
+    MIN_SMALL_COST,
+    NODES,
+    ReplyCost,
+    ReplyWord,
+    nodes_for,
+    position_value,
+    reply_costs,
+)
+from engine.search.reference import minimax
+from engine.stop import StopFlag, Stopped
+from tests.engine.positions import random_position
+
+FEW_NODES = 5_000
+SCHOLAR = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
+"""White mates on f7."""
+
+
+def costs(game: str, position: str, *replies: str, nodes: int | None = FEW_NODES) -> dict[str, ReplyCost]:
+    found = reply_costs(game, get_rules(game).parse_position(position), replies, StopFlag(), nodes)
+    return {each.reply: each for each in found.replies}
+
+
+def test_missing_a_mate_costs_what_the_rest_is_worth() -> None:
+    found = costs("chess", SCHOLAR, "h5f7", "h5e5", "h5h7")
+    assert found["h5f7"] == ReplyCost("h5f7", 0, found["h5f7"].depth, is_solved=True)
+    assert found["h5h7"].cost > MIN_ERROR_COST  # the queen is lost
+    assert found["h5h7"].word is ReplyWord.ERROR
+    assert not found["h5h7"].is_solved
+
+
+def test_the_end_of_the_game_needs_no_search() -> None:
+    game = get_rules("chess")
+    after = game.play(root := game.parse_position(SCHOLAR), game.parse_move(root, "h5f7"))
+    value = position_value(game, after, StopFlag())
+    assert (value.best, value.depth, value.is_solved) == (None, 0, True)
+    with pytest.raises(ValueError, match="the game is over"):
+        reply_costs("chess", after, ["a7a6"], StopFlag())
+
+
+def test_a_solved_ending_costs_what_it_costs() -> None:
+    game = get_rules("othello")
+    for seed in range(4):
+        position = random_position(game, random.Random(seed), 53)
+        replies = [game.move_text(move) for move in game.legal_moves(position)]
+        found = reply_costs("othello", position, replies, StopFlag(), 400_000)
+        root = game.for_search(position)
+        values = {
+            game.move_text(move): -minimax(game, game.play(root, move), 64) for move in game.legal_moves(root)
+        }
+        best = max(values.values())
+        assert values[found.best] == found.best_centi == best
+        for each in found.replies:
+            assert each.is_solved
+            # A game that is over is worth its result, whatever the margin.
+            worth = [(value > 0) + 0.5 * (value == 0) for value in (best, values[each.reply])]
+            assert each.cost == round(WHOLE * (worth[0] - worth[1]))
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_the_best_reply_costs_nothing_and_no_reply_less(name: str) -> None:
+    game = get_rules(name)
+    for seed in range(3):
+        position = random_position(game, random.Random(seed), 10)
+        replies = [game.move_text(move) for move in game.legal_moves(position)]
+        found = reply_costs(name, position, replies, StopFlag(), FEW_NODES)
+        assert [each.reply for each in found.replies] == replies
+        assert found.of(found.best).cost == 0
+        assert all(0 <= each.cost <= WHOLE and each.depth > 0 for each in found.replies)
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_a_cost_does_not_depend_on_what_else_is_asked_or_was_searched_before(name: str) -> None:
+    game = get_rules(name)
+    position = random_position(game, random.Random(11), 12)
+    replies = [game.move_text(move) for move in game.legal_moves(position)][:3]
+    every = reply_costs(name, position, replies, StopFlag(), FEW_NODES)
+    for reply in reversed(replies):
+        alone = reply_costs(name, position, [reply, reply], StopFlag(), FEW_NODES)
+        assert alone.replies == (every.of(reply),)
+
+
+def test_words() -> None:
+    words = {cost: ReplyCost("f5", cost, 9, is_solved=False).word for cost in (0, 199, 200, 999, 1000)}
+    assert words == {
+        0: ReplyWord.BEST,
+        MIN_SMALL_COST - 1: ReplyWord.BEST,
+        MIN_SMALL_COST: ReplyWord.SMALL,
+        MIN_ERROR_COST - 1: ReplyWord.SMALL,
+        MIN_ERROR_COST: ReplyWord.ERROR,
+    }
+
+
+def test_a_game_without_selective_search_is_searched_full_width() -> None:
+    game = get_rules("tictactoe")
+    position: Any = game.initial()
+    for move in game.legal_moves(position)[:1]:
+        position = game.play(position, move)
+    replies = [game.move_text(move) for move in game.legal_moves(position)]
+    found = reply_costs("tictactoe", position, replies, StopFlag(), 1_000_000)
+    drawn = [each.reply for each in found.replies if each.cost == 0]
+    assert len(drawn) == 1  # only the centre draws against a corner
+    assert all(each.cost == WHOLE // 2 and each.is_solved for each in found.replies if each.cost)
+    shallow = reply_costs("tictactoe", position, replies, StopFlag(), 100)
+    assert 0 < shallow.replies[0].depth < found.replies[0].depth
+
+
+def test_what_was_not_judged_is_not_there() -> None:
+    found = reply_costs("chess", get_rules("chess").initial(), ["e2e4"], StopFlag(), 500)
+    with pytest.raises(RecordError, match="the reply d2d4 was not judged"):
+        found.of("d2d4")
+    with pytest.raises(IllegalMove):
+        costs("chess", SCHOLAR, "a1a5")
+
+
+def test_a_stopped_judge_says_nothing() -> None:
+    stop = StopFlag()
+    stop.set()
+    for name in ("chess", "tictactoe"):
+        with pytest.raises(Stopped):
+            reply_costs(name, get_rules(name).initial(), [], stop)
+    assert nodes_for("tictactoe") < nodes_for("chess")
