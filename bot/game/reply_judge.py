@@ -22,7 +22,7 @@ from storage.database import Database, Role
 from storage.errors import RoleTaken, StorageError
 from storage.evidence.summaries import summarise
 from storage.ledger.games import load_game_by_id
-from storage.ledger.judgements import ReplyToJudge, games_to_judge, replies_to_judge, store_judgements
+from storage.ledger.judgements import ReplyToJudge, next_game_to_judge, replies_to_judge, store_judgements
 from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
@@ -81,10 +81,10 @@ class ReplyJudge:
         count = 0
         while True:
             async with self._database.read() as session:
-                games = await games_to_judge(session, 1)
-            if not games:
+                game = await next_game_to_judge(session)
+            if game is None:
                 return count
-            await self._judge_game(games[0], role)
+            await self._judge_game(game, role)
             count += 1
 
     async def _judge_game(self, key: int, role: Role) -> None:

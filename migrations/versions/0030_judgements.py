@@ -13,6 +13,14 @@ branch_labels = None
 depends_on = None
 
 KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+TYPES = {
+    "judgements": """
+        (typeof("best") = 'text') AND (typeof("best_centi") = 'integer') AND (typeof("cost") = 'integer')
+        AND (typeof("decision_id") = 'integer') AND (typeof("replies") = 'text' AND json_valid("replies"))
+        AND (typeof("version") = 'integer')""",
+    "judged_games": "(typeof(\"version\") = 'integer')",
+}
+"""Conditions on the values in SQLite, whose columns would hold any."""
 
 
 def upgrade() -> None:
@@ -27,13 +35,24 @@ def upgrade() -> None:
         sa.CheckConstraint("cost BETWEEN 0 AND 10000", name=op.f("ck_judgements_cost")),
         sa.ForeignKeyConstraint(["decision_id"], ["decisions.id"], name=op.f("fk_judgements_decision_id")),
         sa.PrimaryKeyConstraint("decision_id", "version", name=op.f("pk_judgements")),
+        *_types("judgements"),
     )
-    version = sa.Column("judge_version", sa.Integer(), nullable=False, server_default="0")
-    op.add_column("games", version)
-    op.create_index("ix_games_judge", "games", ["judge_version", "is_settled", "id"])
+    op.create_table(
+        "judged_games",
+        sa.Column("game_id", KEY, nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_judged_games_game_id")),
+        sa.PrimaryKeyConstraint("game_id", name=op.f("pk_judged_games")),
+        *_types("judged_games"),
+    )
 
 
 def downgrade() -> None:
-    op.drop_index("ix_games_judge", "games")
-    op.drop_column("games", "judge_version")
+    op.drop_table("judged_games")
     op.drop_table("judgements")
+
+
+def _types(table: str) -> list[sa.CheckConstraint]:
+    if op.get_bind().dialect.name != "sqlite":
+        return []
+    return [sa.CheckConstraint(" ".join(TYPES[table].split()), name=op.f(f"ck_{table}_types"))]

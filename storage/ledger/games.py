@@ -29,6 +29,7 @@ from storage.tables.games import (
     EngineConfigRow,
     EventRow,
     GameRow,
+    JudgedGameRow,
     OpponentRow,
     OutcomeRow,
 )
@@ -238,17 +239,11 @@ async def reopen_game(session: AsyncSession, game_id: int) -> None:
     await session.execute(
         update(GameRow)
         .where(GameRow.id == game_id)
-        .values(
-            state=GameStatus.OPEN,
-            is_settled=False,
-            result=None,
-            end_reason=None,
-            ended_at=None,
-            judge_version=0,
-        )
+        .values(state=GameStatus.OPEN, is_settled=False, result=None, end_reason=None, ended_at=None)
     )
-    # The trainer looks through it again when it is settled.
-    await session.execute(delete(SearchedGame).where(SearchedGame.game_id == game_id))
+    # The trainer and the judge look through it again when it is settled.
+    for table in (SearchedGame, JudgedGameRow):
+        await session.execute(delete(table).where(table.game_id == game_id))
     game = await load_game_by_id(session, game_id)
     plies = 0 if game is None else len(game.moves)
     decisions = DecisionRow.game_id == game_id

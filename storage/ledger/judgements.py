@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.human.reply_forecast import ReplyForecast
@@ -11,7 +11,7 @@ from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from storage.filters import standing_conditions
 from storage.inserts import insert_all_new
 from storage.ledger.forecasts import forecasts_of_game
-from storage.tables.games import DecisionRow, GameRow, JudgementRow, OutcomeRow
+from storage.tables.games import DecisionRow, GameRow, JudgedGameRow, JudgementRow, OutcomeRow
 
 LIKELIEST = 2
 """Number of likeliest replies that are judged besides the reply that was played."""
@@ -29,17 +29,23 @@ class ReplyToJudge:
     """The likeliest replies by the forecast, at most `LIKELIEST`; empty if there is no forecast."""
 
 
-async def games_to_judge(session: AsyncSession, limit: int) -> list[int]:
-    """Keys of settled games that this version has not judged, at most `limit`, the latest first."""
-    unjudged = select(GameRow.id).where(GameRow.judge_version < JUDGE_VERSION, GameRow.is_settled.is_(True))
-    return list(await session.scalars(unjudged.order_by(GameRow.id.desc()).limit(limit)))
+def _unjudged() -> tuple[ColumnElement[bool], ...]:
+    """Conditions on `GameRow`: it is settled, and this version has not judged it."""
+    judged = select(JudgedGameRow.game_id).where(
+        JudgedGameRow.game_id == GameRow.id, JudgedGameRow.version == JUDGE_VERSION
+    )
+    return GameRow.is_settled.is_(True), ~judged.exists()
+
+
+async def next_game_to_judge(session: AsyncSession) -> int | None:
+    """Key of the latest settled game that this version has not judged; None if there is none."""
+    latest = select(GameRow.id).where(*_unjudged()).order_by(GameRow.id.desc()).limit(1)
+    return (await session.scalars(latest)).one_or_none()
 
 
 async def count_games_to_judge(session: AsyncSession) -> int:
     """The number of settled games that this version has not judged."""
-    counted = select(func.count()).select_from(GameRow)
-    backlog = counted.where(GameRow.judge_version < JUDGE_VERSION, GameRow.is_settled.is_(True))
-    return int(await session.scalar(backlog) or 0)
+    return int(await session.scalar(select(func.count()).select_from(GameRow).where(*_unjudged())) or 0)
 
 
 async def replies_to_judge(session: AsyncSession, game_id: int) -> list[ReplyToJudge]:
@@ -98,13 +104,14 @@ async def store_judgements(
     of_game = select(DecisionRow.id).where(DecisionRow.game_id == game_id)
     older = JudgementRow.decision_id.in_(of_game), JudgementRow.version < JUDGE_VERSION
     await session.execute(delete(JudgementRow).where(*older))
-    await session.execute(update(GameRow).where(GameRow.id == game_id).values(judge_version=JUDGE_VERSION))
+    await session.execute(delete(JudgedGameRow).where(JudgedGameRow.game_id == game_id))
+    await session.execute(insert(JudgedGameRow).values(game_id=game_id, version=JUDGE_VERSION))
 
 
 async def forget_judgement(session: AsyncSession, game_id: int, decision_id: int) -> None:
     """Remove a decision's judgement, as its reply or its forecast has changed; its game is judged again."""
     await session.execute(delete(JudgementRow).where(JudgementRow.decision_id == decision_id))
-    await session.execute(update(GameRow).where(GameRow.id == game_id).values(judge_version=0))
+    await session.execute(delete(JudgedGameRow).where(JudgedGameRow.game_id == game_id))
 
 
 async def judgements_of_game(session: AsyncSession, game_id: int) -> dict[int, ReplyCosts]:

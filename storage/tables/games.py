@@ -148,8 +148,6 @@ class GameRow(Base):
         # With the columns by which `storage.evidence.trials` counts a trial's games.
         Index("ix_games_trial", "trial_id", "is_settled"),
         Index("ix_games_opponent", "opponent_id", "game", "strategy", "state"),
-        # For the next game to judge, the latest first.
-        Index("ix_games_judge", "judge_version", "is_settled", "id"),
     )
 
     id: Mapped[IntPk]
@@ -173,8 +171,6 @@ class GameRow(Base):
     state: Mapped[GameStatus] = mapped_column(EnumText(GameStatus), default=GameStatus.OPEN)
     # False: the game is open, or some of its decisions are yet to be judged or forecast.
     is_settled: Mapped[bool] = mapped_column(default=False)
-    # The version of the judge that has judged all of the game's replies; 0: none.
-    judge_version: Mapped[int] = mapped_column(default=0)
     result: Mapped[GameResult | None] = mapped_column(EnumText(GameResult))
     end_reason: Mapped[KeyColumn | None]
     rating_diff: Mapped[int | None]
@@ -342,6 +338,15 @@ class JudgementRow(Base):
     best_centi: Mapped[int]
     # For each judged reply its text, its cost, the depth, and 1 if the cost is exact: first the reply played.
     replies: Mapped[list[list[Any]]] = mapped_column(RepliesType)
+
+
+class JudgedGameRow(Base):
+    """A game whose replies have all been judged by one version of the judge."""
+
+    __tablename__ = "judged_games"
+
+    game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)
+    version: Mapped[int]
 
 
 class ReplyTimeRow(Base):

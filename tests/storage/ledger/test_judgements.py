@@ -1,7 +1,5 @@
 """Judgements in the database, by versions of the judge."""
 
-from collections.abc import Sequence
-
 import pytest
 from sqlalchemy import func, select, update
 
@@ -11,13 +9,13 @@ from storage.ledger.games import finish_game, reopen_game, settle_game
 from storage.ledger.judgements import (
     ReplyToJudge,
     count_games_to_judge,
-    games_to_judge,
     judgements_of_game,
+    next_game_to_judge,
     replies_to_judge,
     store_judgements,
 )
 from storage.records import GameResult
-from storage.tables.games import GameRow, JudgementRow
+from storage.tables.games import JudgedGameRow, JudgementRow
 from tests.storage.ledger.test_forecasts import made_forecast
 from tests.storage.samples import FELL, UNANSWERED, decision, opened, settled, store_forecast
 
@@ -46,24 +44,24 @@ async def settle(database: Database, *games: int) -> None:
             await settle_game(session, game)
 
 
-async def backlog(database: Database) -> Sequence[int]:
+async def backlog(database: Database) -> tuple[int | None, int]:
+    """The next game to judge, and the number of games."""
     async with database.read() as session:
-        games = await games_to_judge(session, 9)
-        assert await count_games_to_judge(session) == len(games)
-        assert await games_to_judge(session, 1) == games[:1]
-        return games
+        game, count = await next_game_to_judge(session), await count_games_to_judge(session)
+        assert (game is None) is (count == 0)
+        return game, count
 
 
 async def test_the_latest_settled_games_come_first(database: Database) -> None:
     first, _ = await a_game(database, "first")
     second, answered = await a_game(database, "second")
     await a_game(database, "open", is_over=False)
-    assert await backlog(database) == []
+    assert await backlog(database) == (None, 0)
     await settle(database, first, second)
-    assert await backlog(database) == [second, first]
+    assert await backlog(database) == (second, 2)
     async with database.write() as session:
         await store_judgements(session, second, {answered: ("d6", COSTS)})
-    assert await backlog(database) == [first]
+    assert await backlog(database) == (first, 1)
 
 
 async def test_a_judgement_comes_back(database: Database) -> None:
@@ -91,8 +89,8 @@ async def test_a_new_version_judges_again_and_replaces(database: Database) -> No
         await store_judgements(session, game, {answered: ("d6", COSTS)})
         older = {"version": JUDGE_VERSION - 1, "cost": 7}
         await session.execute(update(JudgementRow).values(older))
-        await session.execute(update(GameRow).values(judge_version=JUDGE_VERSION - 1))
-    assert await backlog(database) == [game]
+        await session.execute(update(JudgedGameRow).values(version=JUDGE_VERSION - 1))
+    assert await backlog(database) == (game, 1)
     async with database.write() as session:
         assert await judgements_of_game(session, game) == {}
         await store_judgements(session, game, {answered: ("d6", COSTS)})
@@ -115,8 +113,8 @@ async def test_a_game_that_goes_on_is_judged_again(database: Database) -> None:
     await settle(database, game)
     async with database.write() as session:
         await store_judgements(session, game, {})
-    assert await backlog(database) == []
+    assert await backlog(database) == (None, 0)
     async with database.write() as session:
         await reopen_game(session, game)
         await finish_game(session, game, result=GameResult.WIN, end_reason="normal")
-    assert await backlog(database) == [game]
+    assert await backlog(database) == (game, 1)
