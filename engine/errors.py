@@ -12,9 +12,9 @@
 
 Other modules define their own exceptions: `engine.game.BadPosition` and `IllegalMove` (refuse the input),
 `engine.lookup.source.BadSource` and `engine.human.model.BadModel` (report to the person who named the file),
-`engine.formats.record.BadGame` (skip the game), `engine.process.EngineError` (continue without the program).
-A bare ValueError means that the caller has a bug: only the code that keeps one game from crashing the program
-catches it.
+`engine.formats.record.BadGame` (skip the game), `engine.protocols.process.EngineError` (continue without the
+program). A bare ValueError means that the caller has a bug: only the code that keeps one game from crashing
+the program catches it.
 """
 
 

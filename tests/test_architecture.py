@@ -35,7 +35,6 @@ ENGINE = {
     "engine.stop": set[str](),
     "engine.time_management": set[str](),
     "engine.expected": {"game"},
-    "engine.process": {"stop"},
     "engine.games": {"errors", "game"},
     "engine.params": {"errors", "expected"},
     "engine.formats": {"game", "games"},
@@ -58,8 +57,8 @@ ENGINE = {
     },
     "engine.pruning": {"decision", "errors", "randomised"},
     "engine.protocols": {
-        "decision", "errors", "formats", "game", "games", "human", "params", "process", "stop",
-        "time_management", "trappy",
+        "decision", "errors", "formats", "game", "games", "human", "params", "stop", "time_management",
+        "trappy",
     },
     "engine.forecasts": {
         "bait_rule", "decision", "expected", "games", "human", "judgement", "protocols", "randomised",

@@ -21,7 +21,7 @@ from bot.base.network.http_session import open_session
 from bot.servers.adapters import make_server
 from engine.errors import EngineFault
 from engine.human.model import BadModel
-from engine.process import EngineError
+from engine.protocols.process import EngineError
 from storage.database import Database
 from storage.errors import RoleTaken, StorageError
 

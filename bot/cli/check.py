@@ -22,8 +22,8 @@ from engine.games import ENGINE_GAMES, get_rules
 from engine.human.model import SHALLOW, BadModel
 from engine.human.opponent_model_search import GameModels
 from engine.move_chooser import MoveChooser
-from engine.process import EngineError
 from engine.protocols.engine_source import EngineSource
+from engine.protocols.process import EngineError
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag

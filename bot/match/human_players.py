@@ -15,7 +15,7 @@ from engine.human.model import BadModel, HumanModel, PredictionQuery, prediction
 from engine.human.opponent_model_search import GameModels, query_model
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.human.shallow import ShallowModel
-from engine.process import EngineError
+from engine.protocols.process import EngineError
 from engine.protocols.settings import Allowance, ChosenMove
 from engine.stop import StopFlag
 

@@ -26,10 +26,10 @@ from engine.human.reply_forecast import ReplyForecast
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource
 from engine.move_chooser import MoveChooser
-from engine.process import EngineError
-from engine.process import processor_time_s as program_time_s
 from engine.protocols.engine_source import EngineSource
 from engine.protocols.external_engine import ExternalEngine
+from engine.protocols.process import EngineError
+from engine.protocols.process import processor_time_s as program_time_s
 from engine.protocols.score_settings import MoveLimit
 from engine.protocols.settings import Allowance, ChosenMove, ExternalSettings
 from engine.search.searchers import make_searcher

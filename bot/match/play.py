@@ -21,7 +21,7 @@ from engine.formats.record import clean
 from engine.game import Game, IllegalMove, margin_centi
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
-from engine.process import EngineError, EngineTimeout, IllegalAnswer, Resigned
+from engine.protocols.process import EngineError, EngineTimeout, IllegalAnswer, Resigned
 from engine.protocols.settings import ChosenMove
 from engine.stop import StopFlag
 

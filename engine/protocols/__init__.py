@@ -5,7 +5,7 @@ An opponent chooses moves over NBoard and GTP (Othello), UCI (chess, xiangqi) or
 Stockfish does: `engine.protocols.engine_source`.
 
 An engine is a third-party program: it may fail to start, fall silent, exit, print endlessly or play an
-illegal move.  Each failure raises an `engine.process.EngineError`; its subclass identifies the failure.
+illegal move. Each failure raises an `EngineError` (`process`); its subclass identifies the failure.
 
 Theory of operation of a source.  The trap arithmetic needs each reply's score at each depth.  An engine with
 MultiPV supplies them: with as many lines as there are moves, it prints the score of every move at every depth

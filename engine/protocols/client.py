@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.game import Game
-from engine.process import EngineProcess, WaitLimit
+from engine.protocols.process import EngineProcess, WaitLimit
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag
 

@@ -22,8 +22,8 @@ from engine.game import Game, legal_prefix
 from engine.games import get_rules
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
-from engine.process import STOP_POLL_INTERVAL_S, EngineError, WaitLimit
 from engine.protocols.link import BestMoveRequest, EngineOutput, Link, SearchRequest
+from engine.protocols.process import STOP_POLL_INTERVAL_S, EngineError, WaitLimit
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.protocols.scores import plies_played, score_to_centi, scores_by_depth
 from engine.protocols.uci_scores import UciLink

@@ -8,10 +8,10 @@ from typing import Any
 
 from engine.game import Game, IllegalMove, continued_position, legal_prefix, replay
 from engine.games import get_rules
-from engine.process import EngineCrashed, EngineError, EngineProcess, IllegalAnswer
 from engine.protocols.client import EngineProtocol, MoveRequest
 from engine.protocols.gtp import GtpClient
 from engine.protocols.nboard import NBoardClient
+from engine.protocols.process import EngineCrashed, EngineError, EngineProcess, IllegalAnswer
 from engine.protocols.settings import Allowance, ChosenMove, ExternalSettings
 from engine.protocols.uci_moves import UciClient
 from engine.stop import StopFlag, Stopped

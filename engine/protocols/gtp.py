@@ -8,8 +8,8 @@ import math
 from typing import Any
 
 from engine.game import Game
-from engine.process import EngineError, EngineProcess, EngineTimeout, Resigned, WaitLimit
 from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, move_wait
+from engine.protocols.process import EngineError, EngineProcess, EngineTimeout, Resigned, WaitLimit
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag
 

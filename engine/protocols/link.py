@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from engine.process import WaitLimit
+from engine.protocols.process import WaitLimit
 from engine.time_management import EngineClock
 
 
@@ -92,7 +92,7 @@ class Link(Protocol):
         """The largest MultiPV value that the engine allows."""
 
     def processor_time_s(self) -> float | None:
-        """See `engine.process.EngineProcess.processor_time_s`."""
+        """See `engine.protocols.process.EngineProcess.processor_time_s`."""
 
     def search(self, ask: SearchRequest | BestMoveRequest, wait: WaitLimit) -> EngineOutput:
         """Search one position within the requested limits.

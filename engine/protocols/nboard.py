@@ -13,8 +13,8 @@ from typing import Any
 from engine.formats.clock import GgfClock
 from engine.formats.ggf import GgfGame, GgfMove, write
 from engine.game import Game
-from engine.process import EngineError, EngineProcess, EngineTimeout, WaitLimit
 from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, last_move_line, move_wait
+from engine.protocols.process import EngineError, EngineProcess, EngineTimeout, WaitLimit
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag, Stopped
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from engine.game import WIN_CENTI, lost_centi
-from engine.process import EngineError
 from engine.protocols.link import InfoLine
+from engine.protocols.process import EngineError
 
 
 def plies_played(position_text: str) -> int:

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 from engine.game import IllegalMove
 from engine.games.xiangqi import START, Xiangqi
-from engine.process import STOP_POLL_INTERVAL_S, EngineError, EngineProcess, WaitLimit, WaitPolicy
 from engine.protocols.link import InfoLine, plausible_depth, plausible_nodes
+from engine.protocols.process import STOP_POLL_INTERVAL_S, EngineError, EngineProcess, WaitLimit, WaitPolicy
 from engine.protocols.scores import split_position_text
 from engine.stop import Stopped
 
@@ -66,7 +66,7 @@ class EngineOption:
 class UciProgram:
     """A running program that speaks UCI or UCCI, used by one thread at a time.
 
-    Any call may raise `engine.process.EngineError`, or `engine.stop.Stopped` when its wait ends early.
+    Any call may raise an `EngineError`, or `engine.stop.Stopped` when its wait ends early.
 
     Args:
         process: The program.

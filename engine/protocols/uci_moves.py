@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.game import Game
-from engine.process import (
+from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, last_move_line, move_wait
+from engine.protocols.link import InfoLine
+from engine.protocols.process import (
     STOP_POLL_INTERVAL_S,
     EngineError,
     EngineProcess,
@@ -15,8 +17,6 @@ from engine.process import (
     Resigned,
     WaitLimit,
 )
-from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, last_move_line, move_wait
-from engine.protocols.link import InfoLine
 from engine.protocols.scores import plies_played, score_to_centi, split_position_text
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.protocols.uci import UciProgram, option_key
@@ -33,7 +33,7 @@ class _ProcessorTimeUp(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _ProcessorTimeLimit:
-    """Waits until a program has used a set amount of processor time; an `engine.process.WaitPolicy`."""
+    """Waits until a program has used a set amount of processor time; a `WaitPolicy`."""
 
     wait: WaitLimit
     """Maximum wait, even if the processor time is not used up by then."""
@@ -46,7 +46,7 @@ class _ProcessorTimeLimit:
         return self.wait.clock
 
     def check(self, name: str, since: float) -> None:
-        """See `engine.process.WaitPolicy.check`.
+        """See `engine.protocols.process.WaitPolicy.check`.
 
         Raises:
             _ProcessorTimeUp: The processor time is used up, so the program must end its search.

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from engine.games import ENGINE_GAMES, get_rules
 from engine.games.standard_chess import StandardChess
-from engine.process import EngineError, EngineProcess, WaitLimit
 from engine.protocols.link import (
     ANSWER_S,
     BestMoveRequest,
@@ -13,6 +12,7 @@ from engine.protocols.link import (
     InfoLine,
     SearchRequest,
 )
+from engine.protocols.process import EngineError, EngineProcess, WaitLimit
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.scores import split_position_text
 from engine.protocols.uci import UciProgram

@@ -10,8 +10,8 @@ from bot.base.errors import DesdemonaError
 from engine.decision import ReplyProfile
 from engine.games import get_rules
 from engine.params import TrapParams
-from engine.process import EngineError, WaitLimit
 from engine.protocols.link import SearchRequest
+from engine.protocols.process import EngineError, WaitLimit
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.scores import plies_played, scores_by_depth
 from engine.protocols.uci_scores import UciLink

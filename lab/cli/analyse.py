@@ -27,7 +27,7 @@ from engine.errors import BadSettings
 from engine.formats.files import GameFormat
 from engine.games import GAMES, get_rules
 from engine.human.model import BadModel, HumanModel
-from engine.process import EngineError
+from engine.protocols.process import EngineError
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.uci_scores import UciLink
 from lab.analysis.analysed_games import AnalysisSettings

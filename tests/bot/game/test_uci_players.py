@@ -363,7 +363,7 @@ def test_closing_ends_the_process(game: str, protocol: str, tmp_path: Path) -> N
 PROGRAM = """
 import sys
 from engine.stop import StopFlag
-from engine.process import WaitLimit
+from engine.protocols.process import WaitLimit
 from engine.protocols.uci_scores import UciLink
 from tests.engine.protocols.test_uci_scores import ask, fake
 game, protocol, fifo = sys.argv[1:]

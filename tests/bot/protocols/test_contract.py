@@ -9,9 +9,9 @@ import pytest
 
 from engine.game import replay
 from engine.games import get_rules
-from engine.process import WaitLimit
 from engine.protocols.external_engine import ExternalEngine
 from engine.protocols.link import SearchRequest
+from engine.protocols.process import WaitLimit
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.scores import scores_by_depth
 from engine.protocols.settings import Allowance, ExternalSettings

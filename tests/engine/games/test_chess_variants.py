@@ -15,8 +15,8 @@ from engine.games import ENGINE_GAMES, get_rules
 from engine.games.chess_variants import CHESS_VARIANTS, ChessVariant
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.process import EngineError
 from engine.protocols.engine_source import EngineSource
+from engine.protocols.process import EngineError
 from engine.protocols.score_settings import EngineSettings
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag

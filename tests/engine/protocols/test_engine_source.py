@@ -18,9 +18,9 @@ from engine.games import get_rules
 from engine.judgement import classify_by_figure_9, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.process import EngineError, WaitLimit
 from engine.protocols.engine_source import EnginePool, EngineSource
 from engine.protocols.link import BestMoveRequest, EngineOutput, InfoLine, Link, SearchRequest
+from engine.protocols.process import EngineError, WaitLimit
 from engine.protocols.score_settings import EngineSettings
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped

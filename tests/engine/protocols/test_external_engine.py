@@ -13,10 +13,13 @@ from typing import Any
 
 import pytest
 
-from engine import process
 from engine.game import IllegalMove, replay
 from engine.games import get_rules
-from engine.process import (
+from engine.protocols import process, uci
+from engine.protocols.external_engine import ExternalEngine
+from engine.protocols.gtp import GtpClient
+from engine.protocols.nboard import clock_text, read_eval, read_go, read_search
+from engine.protocols.process import (
     _MAX_UNREAD_BYTES,
     EngineCrashed,
     EngineError,
@@ -27,10 +30,6 @@ from engine.process import (
     WaitLimit,
     _UnreadLines,
 )
-from engine.protocols import uci
-from engine.protocols.external_engine import ExternalEngine
-from engine.protocols.gtp import GtpClient
-from engine.protocols.nboard import clock_text, read_eval, read_go, read_search
 from engine.protocols.settings import Allowance, ChosenMove, ExternalSettings
 from engine.stop import StopFlag, Stopped
 from tests.engine.protocols.fake_external import NAME

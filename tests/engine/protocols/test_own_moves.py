@@ -16,10 +16,10 @@ from engine.judgement import classify_by_figure_9
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.process import EngineError, WaitLimit
 from engine.protocols import uci_scores
 from engine.protocols.engine_source import EngineSource
 from engine.protocols.link import BestMoveRequest
+from engine.protocols.process import EngineError, WaitLimit
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.protocols.uci_scores import UciLink
 from engine.search.searchers import make_searcher

@@ -4,8 +4,8 @@ import pytest
 
 from engine.game import WIN_CENTI
 from engine.games import get_rules
-from engine.process import EngineError
 from engine.protocols.link import InfoLine
+from engine.protocols.process import EngineError
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.scores import plies_played, score_to_centi, scores_by_depth
 

@@ -10,8 +10,8 @@ import chess
 import pytest
 
 from engine.games import get_rules
-from engine.process import EngineError, WaitLimit
 from engine.protocols.link import BestMoveRequest, EngineOutput, Link, SearchRequest
+from engine.protocols.process import EngineError, WaitLimit
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.scores import score_to_centi, scores_by_depth
 from engine.protocols.uci import EngineOption, read_info, read_option, shift_ranks

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from bot.game import reply_judge
-from bot.game.reply_judge import ReplyJudge
+from bot.daemon import reply_judge
+from bot.daemon.reply_judge import ReplyJudge
 from bot.threads.search_pool import SearchPool
 from storage.database import Database, Role
 from storage.errors import RoleLost

@@ -3,7 +3,7 @@ import subprocess
 import sys
 import time
 
-from engine.process import processor_time_s
+from engine.protocols.process import processor_time_s
 
 WORK = "sum(range(2_000_000)); print(flush=True); input()"
 
