@@ -84,6 +84,8 @@ class Runtime:
     alarms: AlarmEvaluator = field(default_factory=AlarmEvaluator)
     metrics: Metrics = field(default_factory=Metrics)
     """Counters of events."""
+    games_to_judge: Callable[[], int] = lambda: 0
+    """Returns the number of finished games whose replies are yet to be judged."""
 
 
 class OperatorActions:
@@ -145,6 +147,7 @@ class OperatorActions:
             last_error=self._program.errors.latest,
             alarms=self._program.alarms.alarms,
             waits=self._program.pool.waits,
+            games_to_judge=self._program.games_to_judge(),
         )
 
     @property

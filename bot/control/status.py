@@ -163,6 +163,8 @@ class Status:
     last_error: LoggedError | None
     alarms: tuple[AlarmStatus, ...] = ()
     """Alarms that are snoozed or not ok, with firing alarms first."""
+    games_to_judge: int = 0
+    """Number of finished games whose replies the judge has not judged yet."""
 
     @property
     def games_on(self) -> tuple[LiveGame, ...]:
@@ -255,6 +257,7 @@ async def gather_status(
     last_error: LoggedError | None,
     alarms: tuple[AlarmStatus, ...] = (),
     waits: Mapping[object, ThreadWaits] | None = None,
+    games_to_judge: int = 0,
 ) -> Status:
     """Gather the status.
 
@@ -269,6 +272,7 @@ async def gather_status(
         last_error: The last error in the log.
         alarms: Alarms that are snoozed or not ok.
         waits: How long each account's latest moves waited for a search thread, by `AccountKey`.
+        games_to_judge: See `Status`.
     """
     lobbies = [(name, runner.lobby) for name, runner in runners.items() if runner.lobby is not None]
     return Status(
@@ -286,4 +290,5 @@ async def gather_status(
         log_level=log_level,
         last_error=last_error,
         alarms=alarms,
+        games_to_judge=games_to_judge,
     )

@@ -40,6 +40,8 @@ def status_lines(status: Status) -> list[str]:
         f"waiting jobs: {workers.waiting}{'; too busy for new games' if workers.is_full else ''}",
         f"database: {_database(status.database)}",
     ]
+    if status.games_to_judge:
+        lines.append(f"finished games whose replies are yet to be judged: {status.games_to_judge}")
     if status.alarms:
         lines += ["", f"alarms: {len(status.firing)} firing"]
         lines += [_alarm(alarm, status.at) for alarm in status.alarms] + [""]

@@ -156,6 +156,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             errors,
             AlarmEvaluator(config.alarms),
             shared.metrics,
+            lambda: judge.games_left,
         )
         actions = OperatorActions(program)
         watch = create_health_monitor(config, program, actions, models)

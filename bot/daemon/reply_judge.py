@@ -22,13 +22,21 @@ from storage.database import Database, Role
 from storage.errors import RoleTaken, StorageError
 from storage.evidence.summaries import summarise
 from storage.ledger.games import load_game_by_id
-from storage.ledger.judgements import ReplyToJudge, next_game_to_judge, replies_to_judge, store_judgements
+from storage.ledger.judgements import (
+    ReplyToJudge,
+    count_games_to_judge,
+    next_game_to_judge,
+    replies_to_judge,
+    store_judgements,
+)
 from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
 
 ROLE = "judge"
 """The role on the database that the program holds while it judges."""
+RECOUNT = 100
+"""The games that are left are counted again after this many games."""
 RETRY_S = 60.0
 """Seconds until the next attempt, after an error of the database or while another program judges."""
 
@@ -52,9 +60,12 @@ class ReplyJudge:
         self._database = database
         self._pool = pool
         self._ended = asyncio.Event()
+        self.games_left = 0
+        """Number of games that are over and not judged yet, as far as known."""
 
     def wake(self) -> None:
         """Announce that another game is over."""
+        self.games_left += 1
         self._ended.set()
 
     async def run(self) -> None:
@@ -81,11 +92,14 @@ class ReplyJudge:
         count = 0
         while True:
             async with self._database.read() as session:
+                if count % RECOUNT == 0:
+                    self.games_left = await count_games_to_judge(session)
                 game = await next_game_to_judge(session)
             if game is None:
+                self.games_left = 0
                 return count
             await self._judge_game(game, role)
-            count += 1
+            count, self.games_left = count + 1, self.games_left - 1
 
     async def _judge_game(self, key: int, role: Role) -> None:
         async with self._database.read() as session:

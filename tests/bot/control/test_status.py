@@ -245,6 +245,12 @@ def test_a_game_that_is_being_closed() -> None:
     ]
 
 
+def test_games_that_are_yet_to_be_judged() -> None:
+    line = "finished games whose replies are yet to be judged: 12"
+    assert line not in status_lines(sample())
+    assert line in status_lines(replace(sample(), games_to_judge=12))
+
+
 def test_health() -> None:
     well = replace(sample(), accounts=sample().accounts[:1])
     assert status_lines(well)[1] == "health: all is well"

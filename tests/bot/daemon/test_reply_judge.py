@@ -41,7 +41,10 @@ async def test_a_finished_game_is_judged_and_counted(database: Database, pool: S
     await play(database)
     assert set(await judge_costs(database)) == {UNKNOWN_COST}
     judge = ReplyJudge(database, pool)
+    judge.wake()
+    assert judge.games_left == 1
     assert await judge.judge_all(Role("judge")) == 1
+    assert judge.games_left == 0
     assert await judge.judge_all(Role("judge")) == 0
     async with database.read() as session:
         judged = await judgements_of_game(session, GAME)
