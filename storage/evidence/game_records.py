@@ -22,7 +22,6 @@ from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind, SearchMode
 from engine.errors import RecordError
 from engine.expected import WHOLE
-from engine.judge import JUDGE_VERSION
 from engine.judgement import JUDGE_RULE
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.inference.suspects import MAX_FAST_REPLY_S, MIN_COPIED_PLIES, NO_OPENING
@@ -46,6 +45,7 @@ from storage.evidence.replies import (
 from storage.evidence.slips import is_slip
 from storage.evidence.trials import is_challenger_position
 from storage.filters import phase_of, standing_conditions
+from storage.ledger.judgements import judgement_of_decision
 from storage.records import DecisionState
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, JudgementRow, OutcomeRow, ReplyTimeRow
 
@@ -173,10 +173,7 @@ _DECISIONS: Select[*tuple[Any, ...]] = (
     .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id)
-    .outerjoin(
-        JudgementRow,
-        (JudgementRow.decision_id == DecisionRow.id) & (JudgementRow.version == JUDGE_VERSION),
-    )
+    .outerjoin(JudgementRow, judgement_of_decision())
     .order_by(DecisionRow.game_id, DecisionRow.ply, DecisionRow.id)
 )
 

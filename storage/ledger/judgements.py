@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, delete, func, insert, select
+from sqlalchemy import ColumnElement, and_, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.human.reply_forecast import ReplyForecast
@@ -29,6 +29,11 @@ class ReplyToJudge:
     """The likeliest replies by the forecast, at most `LIKELIEST`; empty if there is no forecast."""
 
 
+def judgement_of_decision() -> ColumnElement[bool]:
+    """SQL condition that joins a decision with its judgement by this version."""
+    return and_(JudgementRow.decision_id == DecisionRow.id, JudgementRow.version == JUDGE_VERSION)
+
+
 def _unjudged() -> tuple[ColumnElement[bool], ...]:
     """Conditions on `GameRow`: it is settled, and this version has not judged it."""
     judged = select(JudgedGameRow.game_id).where(
@@ -50,9 +55,7 @@ async def count_games_to_judge(session: AsyncSession) -> int:
 
 async def replies_to_judge(session: AsyncSession, game_id: int) -> list[ReplyToJudge]:
     """The answered decisions of a game that this version has not judged, in the order of play."""
-    is_judged = select(JudgementRow.decision_id).where(
-        JudgementRow.decision_id == DecisionRow.id, JudgementRow.version == JUDGE_VERSION
-    )
+    is_judged = select(JudgementRow.decision_id).where(judgement_of_decision())
     rows = await session.execute(
         select(DecisionRow.id, DecisionRow.ply, OutcomeRow.reply)
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)

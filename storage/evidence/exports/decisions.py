@@ -30,8 +30,17 @@ from storage.evidence.exports.columns import (
 )
 from storage.evidence.replies import model_text
 from storage.filters import standing_conditions
+from storage.ledger.judgements import judgement_of_decision
 from storage.packing.records import unpack
-from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
+from storage.tables.games import (
+    DecisionRow,
+    ForecastRow,
+    GameRow,
+    JudgementRow,
+    OpponentRow,
+    OutcomeRow,
+    ReplyTimeRow,
+)
 from storage.tables.types import as_stored
 
 _WHOLE, _NUMBER, _TEXT = ColumnKind.WHOLE, ColumnKind.NUMBER, ColumnKind.TEXT
@@ -109,7 +118,8 @@ OUTCOMES = export_of(
     "One row for each judged reply to our moves, with the forecasts for it.",
     _DECISIONS.join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
-    .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id),
+    .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id)
+    .outerjoin(JudgementRow, judgement_of_decision()),
     [
         *_KEYS,
         text("kind", "optimal, fell, erred_elsewhere (Figure 9) or unanswered", OutcomeRow.kind),
@@ -178,6 +188,8 @@ OUTCOMES = export_of(
             OutcomeRow.rule,
         ),
         _is(FORECAST_RULE, "is_forecast_current", "1: forecast by current rules", ForecastRow.rule),
+        share("judge_cost", "cost of the reply by the judge; null: not judged yet", JudgementRow.cost),
+        text("judge_best", "the best reply by the judge", JudgementRow.best),
     ],
     selected=of_moves,
 )

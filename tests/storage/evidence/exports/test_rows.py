@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from engine.bait_rule import FORECAST_RULE
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from storage.database import Database
 from storage.errors import FilterError
 from storage.evidence.exports import rows as exports
@@ -18,6 +19,7 @@ from storage.evidence.exports.rows import EXPORTS, ExportName, export_rows
 from storage.filters import Filters, GamePhase
 from storage.ledger.decisions import mark_confirmed, mark_dropped, mark_sent, mark_taken_back
 from storage.ledger.events import record_event
+from storage.ledger.judgements import store_judgements
 from storage.ledger.outcomes import record_reply_time
 from storage.records import GameResult, GameStatus, ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
@@ -175,6 +177,9 @@ async def test_decisions(database: Database) -> None:
 
 async def test_outcomes(database: Database) -> None:
     first, second = await baited(database)
+    async with database.write() as session:
+        costs = ReplyCosts(JUDGE_VERSION, "f6", -40, (ReplyCost("d6", 1234, 12, is_solved=False),))
+        await store_judgements(session, 1, {first: ("d6", costs)})
     found = await exported(database, ExportName.OUTCOMES)
     at = found[0].pop("at")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", at)
@@ -206,7 +211,10 @@ async def test_outcomes(database: Database) -> None:
         "model": "looks 1",
         "is_current": 1,
         "is_forecast_current": int(FORECAST_RULE == 1),
+        "judge_cost": 0.1234,
+        "judge_best": "f6",
     }
+    assert (found[1]["judge_cost"], found[1]["judge_best"]) == (None, None)
     assert (found[1]["decision_id"], found[1]["is_error"], found[1]["has_bait"]) == (second, 1, 0)
     assert (found[1]["is_bait_taken"], found[1]["reply_time_s"]) == (0, None)
 
