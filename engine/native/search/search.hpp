@@ -51,6 +51,11 @@ class Search {
    private:
     static constexpr int kMinTableDepth = 2;  // below this, a look-up costs more than the search
     static constexpr int kMinEvaluationOrderDepth = 6;  // from here on evaluations help to order the moves
+    static constexpr int kKillerOrder = 20'000;  // below the captures that win material
+    static constexpr int kMaxDepth = 255;  // that the table can store
+    // In games without captures killers cost more nodes than they save.
+    static constexpr bool kHasKillers =
+        requires(const G& game, const Node& node) { game.is_forcing(node, 0); };
 
     void count_node() {
         if ((++nodes_ & (StopFlag::kNodesPerCheck - 1)) == 0 && stop_->spend(StopFlag::kNodesPerCheck)) throw Unwind{};
@@ -64,21 +69,47 @@ class Search {
         return depth < kMinTableDepth ? before_leaves(node, beta) : deep(node, depth, alpha, beta);
     }
 
-    // Depth 1: no table, and no ordering beyond the game's own.
+    // Depth 1: no table, and no ordering beyond the game's own, except that the last refutation comes first.
     int before_leaves(const Node& node, int beta) {
         count_node();
         const auto moves = game_.moves(node);
         if (moves.empty()) return game_.result(node);
         int best = -kInfinity;
-        for (const int move : moves) {
+        const auto refutes = [&](int move) {
             count_node();
             const int score = -game_.leaf(game_.play(node, move));
-            if (score > best) {
-                best = score;
-                if (best >= beta) break;
+            if (score > best) best = score;
+            return best >= beta;
+        };
+        int first = -1;
+        if constexpr (kHasKillers) {
+            for (const int move : moves) {
+                if (move == killers_[1][0]) first = move;
             }
+            if (first >= 0 && refutes(first)) return best;
+        }
+        for (const int move : moves) {
+            if (move == first || !refutes(move)) continue;
+            killers_[1][0] = move;
+            break;
         }
         return best;
+    }
+
+    // Quiet moves only: the games order captures well.
+    bool is_killer(const Node& node, int depth, int move) const {
+        if constexpr (kHasKillers) {
+            return (move == killers_[depth][0] || move == killers_[depth][1]) && !game_.is_forcing(node, move);
+        }
+        return false;
+    }
+
+    void note_refutation(const Node& node, int depth, int move) {
+        if constexpr (kHasKillers) {
+            if (move == killers_[depth][0] || game_.is_forcing(node, move)) return;
+            killers_[depth][1] = killers_[depth][0];
+            killers_[depth][0] = move;
+        }
     }
 
     int deep(const Node& node, int depth, int alpha, int beta, int most = G::kMaxMoves) {
@@ -112,14 +143,14 @@ class Search {
             }
         }
 
-        // Step 4. Move ordering: the table's move, then the game's own order.
+        // Step 4. Move ordering: the table's move, then the game's own order, with killers behind winning captures.
         Scored list[G::kMaxMoves];
         int count = 0;
         for (const int move : moves) {
             const int order = move == table_move    ? kInfinity
                               : depth >= kMinEvaluationOrderDepth ? game_.guess(node, move)
                                                      : game_.order(node, move);
-            insert(list, count, move, order);
+            insert(list, count, move, order + (is_killer(node, depth, move) ? kKillerOrder : 0));
         }
 
         // Step 5. Principal variation search: the first move with the full window, the others must first fail high in a
@@ -141,7 +172,10 @@ class Search {
             if (score > best) {
                 best = score;
                 best_move = move;
-                if (best >= beta) break;
+                if (best >= beta) {
+                    note_refutation(node, depth, move);
+                    break;
+                }
             }
         }
 
@@ -155,6 +189,7 @@ class Search {
     const G& game_;
     const StopFlag* stop_ = nullptr;
     std::uint64_t nodes_ = 0;
+    int killers_[kHasKillers ? kMaxDepth + 1 : 2][2] = {};  // by remaining depth: the latest refutations
 };
 
 }  // namespace
