@@ -65,6 +65,7 @@ class MoveChooser:
         source: An external engine for the same game, for strategies that need one.
         models: Human-move models, for strategies that use them; if None, shallow searches replace them.
         randomised: Settings of the randomised strategy; None for the defaults.
+        wins_plainly: See `Resources`; experiments compare the strategies without it.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class MoveChooser:
         source: EngineSource | None = None,
         models: GameModels | None = None,
         randomised: RandomisedParams | None = None,
+        wins_plainly: bool = False,
     ) -> None:
         self.strategy = strategy
         self._use = Resources(
@@ -89,6 +91,7 @@ class MoveChooser:
             source if strategy.asks_engine else None,
             models,
             randomised or RandomisedParams(),
+            wins_plainly,
         )
 
     def choose(

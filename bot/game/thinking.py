@@ -227,6 +227,8 @@ class MoveSearch:
             strong = self._strong
             if kind.searches_selectively and services.config.engine.threads == 0:
                 strong = replace(strong, threads=1 + stop.borrow(_MAX_THREADS - 1))
+            elif not kind.searches_selectively:
+                strong = replace(strong, threads=1)
             player = MoveChooser(
                 kind,
                 game,
@@ -236,6 +238,7 @@ class MoveSearch:
                 source=source,
                 models=models,
                 randomised=_randomised(services, stored),
+                wins_plainly=True,
             )
             if not kind.asks_engine:  # another engine's processor time is not this thread's
                 stop.follow_thread(limits.stretch)

@@ -11,6 +11,7 @@ class Gentle(Standard):
     """Searches only a few plies, and chooses at random among nearly best moves (`engine.variety.Level`)."""
 
     has_level: ClassVar[bool] = True
+    wins_plainly: ClassVar[bool] = False
     is_compared: ClassVar[bool] = False
 
 

@@ -71,6 +71,8 @@ class Resources:
     models: GameModels | None
     """Human-move models for the game; None to use the estimate from shallow searches."""
     randomised: RandomisedParams
+    wins_plainly: bool = False
+    """Whether won games are won by selective search, without traps (`engine.strategies.technique`)."""
 
 
 class Analysis(NamedTuple):

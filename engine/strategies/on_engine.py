@@ -24,6 +24,7 @@ class OnEngineScores(Strategy):
     """A mixin that lets a strategy use an external engine's scores instead of ours."""
 
     asks_engine: ClassVar[bool] = True
+    wins_plainly: ClassVar[bool] = False
     is_compared: ClassVar[bool] = False
 
     def search(self, context: MoveContext, people: OpponentModelSearch | None) -> Decision:
@@ -102,6 +103,7 @@ class EngineMoves(KnownMoves):
     """Plays the best move of the engine's own search; sets no traps."""
 
     asks_engine: ClassVar[bool] = True
+    wins_plainly: ClassVar[bool] = False
     plays_engine_moves: ClassVar[bool] = True
     plays_engine_games: ClassVar[bool] = True
 

@@ -14,6 +14,7 @@ from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY
 from engine.strategies.move_context import Analysis, MoveContext
 from engine.strategies.records import verify_candidates, verify_pruned_candidates, verify_variety_draw
+from engine.strategies.technique import decide_won_game, verify_won_game
 from engine.trappy import is_swindle
 
 
@@ -52,6 +53,8 @@ class Strategy(ABC):
     (`engine.randomised`)."""
     has_level: ClassVar[bool] = False
     """Whether the strategy plays below full strength, at a level (`engine.variety.LEVELS`)."""
+    wins_plainly: ClassVar[bool] = True
+    """Whether the strategy may win a won game by selective search (`engine.strategies.technique`)."""
     is_compared: ClassVar[bool] = False
     """Whether comparisons include the strategy when the settings name no strategies."""
 
@@ -74,7 +77,8 @@ class Strategy(ABC):
         known = context.look_up() if self.looks_up else None
         if known is not None:
             return self.decide_from_lookup(context, known)
-        return context.draw_for_variety() or self.decide(context)
+        won = decide_won_game(context) if self.wins_plainly else None
+        return won or context.draw_for_variety() or self.decide(context)
 
     def decide(self, context: MoveContext) -> Decision:
         """Choose a move when no book or table has the position and no line must be avoided."""
@@ -141,7 +145,8 @@ class Strategy(ABC):
 
     def verifiers_by_mode(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
         """The search modes of the strategy's choices, each with the function that checks such a choice."""
-        return {SearchMode.EXACT: self.verify_scores, SearchMode.VARIETY_DRAW: verify_variety_draw}
+        won = {SearchMode.STRONG: verify_won_game} if self.wins_plainly else {}
+        return {SearchMode.EXACT: self.verify_scores, SearchMode.VARIETY_DRAW: verify_variety_draw, **won}
 
     def verify_scores(self, decision: Decision) -> None:
         """Check a choice that was made from our own exact scores."""

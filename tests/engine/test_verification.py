@@ -146,7 +146,7 @@ def test_other_modes_have_a_pick_and_an_exact_score() -> None:
         accepts(strong)
         refuses(replace(strong, pick=None), "left no exact score")
         refuses(replace(strong, candidates=(plain("a", 5), bound("b", 2))), "left no exact score")
-        refuses(replace(strong, strategy="standard"), "do not choose by")
+        refuses(replace(strong, strategy="gentle"), "do not choose by")
     refuses(
         standard(*moves, strategy="strong", search_mode=SearchMode.ENGINE_MOVE, pick=PICK), "do not choose by"
     )

@@ -1,0 +1,103 @@
+"""Elementary endgames: how many random won starts each strategy wins against the best defence of `strong`.
+
+    python -m bench.endings [--strategies trappy tempting] [--endings KQK KRK] [--starts 20] [--nodes 30000]
+
+A start is a random placement of the pieces, attacker to move, that the selective search sees as a clear
+advantage. Each move of both sides gets the same number of nodes; with `--bare`, as in experiments, won games
+are played like others.
+"""
+
+import argparse
+import random
+import re
+from typing import Any
+
+import chess
+
+from bench.suites import native_searcher
+from engine.game import Game
+from engine.games import get_rules
+from engine.move_chooser import MoveChooser
+from engine.params import TrapParams
+from engine.stop import StopFlag
+from engine.strategies.registry import own_strategies, strategy_named
+from engine.time_management import Limits
+
+MIN_LEAD_CENTI, PROBE_DEPTH, TABLE_MB = 250, 10, 16
+CHESS = {name: name[:-1] + "k" for name in ("KQK", "KRK", "KBBK", "KBNK", "KRPK", "KQPK")}
+XIANGQI = {f"xiangqi {name}": name[:-1] + "k" for name in ("KRK", "KNK", "KPK", "KCAK", "KNPK")}
+
+
+def starts(game: Game[Any], pieces: str, count: int) -> list[Any]:
+    """Random positions of these pieces, the attacker's in capitals, that the side to move wins."""
+    rng, searcher, found = random.Random(47), native_searcher(game.name, TABLE_MB), list[Any]()
+    width, height = (8, 8) if game.name == "chess" else (9, 10)
+    while len(found) < count:
+        squares = ["."] * (width * height)
+        for piece, square in zip(pieces, rng.sample(range(width * height), len(pieces)), strict=True):
+            squares[square] = piece
+        rows = ("".join(squares[i : i + width]) for i in range(0, width * height, width))
+        board = "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in rows)
+        try:
+            position = game.parse_position(f"{board} w - - 0 1")
+        except ValueError:
+            continue
+        if (
+            "BB" in pieces
+            and len({sum(divmod(s, 8)) % 2 for s in chess.Board(board + " w").pieces(3, True)}) < 2
+        ):
+            continue
+        if not game.legal_moves(position):
+            continue
+        if searcher.think(position, PROBE_DEPTH, None, StopFlag()).score_centi >= MIN_LEAD_CENTI:
+            found.append(position)
+    return found
+
+
+def outcome(game: Game[Any], strategy: str, start: Any, nodes: int, bare: bool) -> tuple[bool, int, str]:
+    """Whether the strategy wins, after how many plies, and the rule that ended the game."""
+    position, plies = start, 0
+    players = [
+        MoveChooser(
+            strategy_named(name),
+            game,
+            TrapParams(),
+            native_searcher(game.name, TABLE_MB),
+            wins_plainly=not bare,
+        )
+        for name in (strategy, "strong")
+    ]
+    while game.legal_moves(position):
+        decision = players[plies % 2].choose(position, Limits(60, nodes=nodes), StopFlag())
+        position, plies = game.play(position, game.parse_move(position, decision.move)), plies + 1
+    ending = game.ending(position)
+    return plies % 2 == 1 and game.result_centi(position) < 0, plies, ending.text or ending.kind
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--strategies", nargs="+", default=own_strategies())
+    parser.add_argument("--endings", nargs="+", default=[*CHESS, *XIANGQI])
+    parser.add_argument("--starts", type=int, default=20)
+    parser.add_argument("--nodes", type=int, default=30_000)
+    parser.add_argument("--bare", action="store_true")
+    args = parser.parse_args()
+    for name in args.endings:
+        game, pieces = get_rules("chess" if name in CHESS else "xiangqi"), (CHESS | XIANGQI)[name]
+        positions = starts(game, pieces, args.starts)
+        for strategy in args.strategies:
+            games = [outcome(game, strategy, start, args.nodes, args.bare) for start in positions]
+            won = sorted(plies for is_won, plies, _ in games if is_won) or [0]
+            others = "; ".join(sorted({why for is_won, _, why in games if not is_won}))
+            count = sum(is_won for is_won, _, _ in games)
+            print(
+                f"{name:<12} {strategy:<15} won {count} of {len(games)}"
+                f"  plies {won[len(won) // 2]}, most {won[-1]}  {others}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
