@@ -95,12 +95,15 @@ def test_the_winner_repeats_no_position() -> None:
 @pytest.mark.parametrize(
     ("fen", "progress"),
     [
-        ("k7/2K5/8/8/8/8/8/1R6 w - - 0 1", 5 * 6 + 5 * 5),  # in a corner, two squares from the other king
-        ("8/8/8/3k4/8/8/8/K6R w - - 0 1", 5 * 3),
-        ("k7/2K5/8/8/8/8/8/BN6 w - - 0 1", 5 * 5),  # the wrong corner for a bishop on dark squares
-        ("k7/2K5/8/8/8/8/8/1BN5 w - - 0 1", 15 * 7 + 5 * 5),
-        ("7k/5K2/8/8/8/8/8/BN6 b - - 0 1", -15 * 7 - 5 * 5),
-        ("1r6/8/8/8/8/8/2k5/K7 w - - 0 1", -5 * 6 - 5 * 5),
+        (
+            "k7/2K5/8/8/8/8/8/1R6 w - - 0 1",
+            25 * 6 - 75 - 20 * 2,
+        ),  # in a corner, two squares from the other king
+        ("8/8/8/3k4/8/8/8/K6R w - - 0 1", -75 - 20 * 4),
+        ("k7/2K5/8/8/8/8/8/BN6 w - - 0 1", -400 - 20 * 2),  # the wrong corner for a bishop on dark squares
+        ("k7/2K5/8/8/8/8/8/1BN5 w - - 0 1", 100 * 7 - 400 - 20 * 2),
+        ("7k/5K2/8/8/8/8/8/BN6 b - - 0 1", -100 * 7 + 400 + 20 * 2),
+        ("1r6/8/8/8/8/8/2k5/K7 w - - 0 1", -25 * 6 + 75 + 20 * 2),
         ("k7/2K5/8/8/8/8/P7/1R6 w - - 0 1", 0),  # a pawn is led to its last rank
         ("k7/2K5/8/8/8/8/7p/1R6 w - - 0 1", 0),
     ],
