@@ -62,6 +62,8 @@ def decide_won_game(context: MoveContext) -> Decision | None:
         decision = think(context, searcher, decision, searcher.nodes - before)
     except Stopped:
         return None
+    if not is_won(game, context.root, _best_centi(decision.candidates)):
+        return None  # a stopped search left only the scores of the first iteration
     return without_repetition(context, decision)
 
 

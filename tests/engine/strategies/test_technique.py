@@ -63,6 +63,18 @@ def test_paper_scores_are_treated_alike() -> None:
     assert decision.search_mode == SearchMode.EXACT
 
 
+@pytest.mark.parametrize("kind", own_strategies())
+@pytest.mark.parametrize("nodes", [1, 300, 900])
+def test_a_stopped_search_leaves_a_record_that_proves_itself(kind: str, nodes: int) -> None:
+    stop = StopFlag()
+    stop.set_node_limit(nodes)
+    chooser = MoveChooser(
+        strategy_named(kind), CHESS, TrapParams(), make_searcher("chess", 4), wins_plainly=True
+    )
+    for text in (KRK, QUEEN_UP):
+        verify(chooser.choose(CHESS.parse_position(text), Limits(60), stop))
+
+
 def test_a_weakened_player_does_not_win_so() -> None:
     assert choose("gentle", KRK).search_mode == SearchMode.EXACT
 
