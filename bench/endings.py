@@ -12,8 +12,6 @@ import random
 import re
 from typing import Any
 
-import chess
-
 from bench.suites import native_searcher
 from engine.game import Game
 from engine.games import get_rules
@@ -42,12 +40,8 @@ def starts(game: Game[Any], pieces: str, count: int) -> list[Any]:
             position = game.parse_position(f"{board} w - - 0 1")
         except ValueError:
             continue
-        if (
-            "BB" in pieces
-            and len({sum(divmod(s, 8)) % 2 for s in chess.Board(board + " w").pieces(3, True)}) < 2
-        ):
-            continue
-        if not game.legal_moves(position):
+        colours = {sum(divmod(square, width)) % 2 for square, piece in enumerate(squares) if piece == "B"}
+        if not game.legal_moves(position) or ("BB" in pieces and len(colours) < 2):
             continue
         if searcher.think(position, PROBE_DEPTH, None, StopFlag()).score_centi >= MIN_LEAD_CENTI:
             found.append(position)
@@ -89,13 +83,11 @@ def main() -> None:
         positions = starts(game, pieces, args.starts)
         for strategy in args.strategies:
             games = [outcome(game, strategy, start, args.nodes, args.bare) for start in positions]
-            won = sorted(plies for is_won, plies, _ in games if is_won) or [0]
+            won = sorted(plies for is_won, plies, _ in games if is_won)
             others = "; ".join(sorted({why for is_won, _, why in games if not is_won}))
-            count = sum(is_won for is_won, _, _ in games)
+            lengths = f"plies {won[len(won) // 2]}, most {won[-1]}" if won else ""
             print(
-                f"{name:<12} {strategy:<15} won {count} of {len(games)}"
-                f"  plies {won[len(won) // 2]}, most {won[-1]}  {others}",
-                flush=True,
+                f"{name:<12} {strategy:<15} won {len(won)} of {len(games)}  {lengths}  {others}", flush=True
             )
 
 
