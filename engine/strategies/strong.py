@@ -11,7 +11,7 @@ from engine.stop import Stopped
 from engine.strategies.known_moves import KnownMoves
 from engine.strategies.move_context import MoveContext
 from engine.strategies.records import verify_unscored_choice
-from engine.strategies.technique import think
+from engine.strategies.technique import think, without_repetition
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +19,7 @@ class Strong(KnownMoves):
     """Uses selective search, or full-width search in games that have no selective search."""
 
     searches_selectively: ClassVar[bool] = True
+    wins_plainly: ClassVar[bool] = False
 
     def search(self, context: MoveContext, people: OpponentModelSearch | None) -> Decision:
         """See `Strategy.search`."""
@@ -28,9 +29,11 @@ class Strong(KnownMoves):
         nodes_before = searcher.nodes
         decision = self.standard_decision(context)
         try:
-            return think(context, searcher, decision, searcher.nodes - nodes_before)
+            nodes = searcher.nodes - nodes_before
+            decision = think(context, searcher, decision, nodes, context.use.strong.depth)
         except Stopped:
             return context.with_variation(decision)
+        return without_repetition(context, decision) if context.use.wins_plainly else decision
 
     def verifiers_by_mode(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
         """See `Strategy.verifiers_by_mode`."""

@@ -59,7 +59,7 @@ def decide_won_game(context: MoveContext) -> Decision | None:
         return None
     decision = context.decision(best_raw_move(candidates), candidates, depth)
     try:
-        decision = think(context, searcher, decision, searcher.nodes - before)
+        decision = think(context, searcher, decision, searcher.nodes - before, context.limits.depth)
     except Stopped:
         return None
     if not is_won(game, context.root, _best_centi(decision.candidates)):
@@ -67,7 +67,9 @@ def decide_won_game(context: MoveContext) -> Decision | None:
     return without_repetition(context, decision)
 
 
-def think(context: MoveContext, searcher: NativeSearcher, decision: Decision, judged_nodes: int) -> Decision:
+def think(
+    context: MoveContext, searcher: NativeSearcher, decision: Decision, judged_nodes: int, deepest: int
+) -> Decision:
     """The decision with the move of the selective search.
 
     Args:
@@ -75,11 +77,12 @@ def think(context: MoveContext, searcher: NativeSearcher, decision: Decision, ju
         searcher: Searches the position.
         decision: The moves with exact scores.
         judged_nodes: Nodes spent on these scores.
+        deepest: Maximum depth in plies if the time or the nodes are limited.
 
     Raises:
         Stopped: The search was stopped before it had any result.
     """
-    options, limits = context.use.strong, _remaining_limits(context, judged_nodes)
+    options, limits = context.use.strong, _remaining_limits(context, judged_nodes, deepest)
     result = searcher.think(
         context.root,
         limits.depth,
@@ -101,7 +104,7 @@ def think(context: MoveContext, searcher: NativeSearcher, decision: Decision, ju
     return decision if decision.principal_variation else context.with_variation(decision)
 
 
-def _remaining_limits(context: MoveContext, judged_nodes: int) -> Limits:
+def _remaining_limits(context: MoveContext, judged_nodes: int, deepest: int) -> Limits:
     """The limits that remain for the selective search after the moves have been judged.
 
     With only a depth limit, the search is as deep as in other strategies; otherwise, it is as deep as its
@@ -109,7 +112,7 @@ def _remaining_limits(context: MoveContext, judged_nodes: int) -> Limits:
     """
     limits, rest = context.limits, context.limits
     if limits.time_s is not None or limits.nodes is not None:
-        deepest = min(max(limits.depth, context.use.strong.depth), context.use.game.deepest_search)
+        deepest = min(max(limits.depth, deepest), context.use.game.deepest_search)
         rest = replace(rest, depth=deepest)
     if limits.time_s is not None:
         # If it picks another move, that move needs an exact value: part of the time all of them took.
