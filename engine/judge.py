@@ -7,8 +7,8 @@ with an empty table (by the rules if the game is over, exactly if the search sol
 expected scores. So a cost depends on the position, the reply and `JUDGE_VERSION` alone, and can be computed
 again. The paper's counts (`engine.judgement`) keep the paper's arithmetic on the decision's own scores.
 
-The numbers of nodes were chosen by ``python -m bench.judge``: the smallest with which 95 % of the verdicts
-"an error or not" and 88 % of the words (`ReplyWord`) stand with eight times as many.
+``python -m bench.judge`` prints how many verdicts stand with eight times as many nodes. The numbers of nodes
+come from a pilot with 160 replies a game (xiangqi's is chess's, Connect Four's Othello's).
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,8 @@ from engine.errors import RecordError
 from engine.expected import expected_score
 from engine.game import WIN_CENTI, Game
 from engine.games import get_rules
-from engine.search.reference import ReferenceSearcher, exact_score
+from engine.judgement import MIN_ERROR_COST
+from engine.search.reference import Searcher, exact_score
 from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 
@@ -32,11 +33,8 @@ NODES: Final = {"othello": 400_000, "chess": 200_000, "xiangqi": 200_000, "conne
 _OTHER_NODES = 20_000
 _TABLE_MB = 4
 
-MIN_ERROR_COST = 1_000
-"""Minimum cost of an error, in hundredths of a per cent of expected score."""
 MIN_SMALL_COST = 200
-"""Minimum cost of a reply that is not called one of the best, in the same unit; smaller costs are within the
-search's accuracy."""
+"""Minimum cost of a reply that is not one of the best, in hundredths of a per cent of expected score."""
 
 
 class ReplyWord(StrEnum):
@@ -83,7 +81,7 @@ class ReplyCost:
 
 @dataclass(frozen=True, slots=True)
 class ReplyCosts:
-    """What some of the replies to a move cost, the best reply among them."""
+    """What some of the replies to a move cost."""
 
     version: int
     """The `JUDGE_VERSION` of the costs."""
@@ -130,7 +128,7 @@ def position_value(game: Game[Any], position: Any, stop: StopFlag, nodes: int | 
     limit = nodes_for(game.name) if nodes is None else nodes
     searcher = make_searcher(game.name, _TABLE_MB)
     if not isinstance(searcher, NativeSearcher):
-        return _plain_value(game, root, limit, stop)
+        return _plain_value(game, searcher, root, limit, stop)
     # Never a search that was cut short: a cost must not depend on when it was computed.
     found = searcher.think(root, game.deepest_search, None, stop, nodes=limit)
     if stop.is_set():
@@ -139,9 +137,8 @@ def position_value(game: Game[Any], position: Any, stop: StopFlag, nodes: int | 
     return PositionValue(found.move, found.score_centi, found.depth, is_solved)
 
 
-def _plain_value(game: Game[Any], root: Any, nodes: int, stop: StopFlag) -> PositionValue:
+def _plain_value(game: Game[Any], searcher: Searcher, root: Any, nodes: int, stop: StopFlag) -> PositionValue:
     """The value by full-width searches of growing depth, for games without a selective search."""
-    searcher = ReferenceSearcher(game)
     limit = StopFlag()
     limit.set_node_limit(nodes)
     found: PositionValue | None = None

@@ -42,7 +42,7 @@ ENGINE = {
     "engine.decision": {"errors", "params", "plain_values"},
     "engine.trappy": {"errors", "decision", "expected", "game", "params"},
     "engine.tempting": {"errors", "decision", "expected", "params"},
-    "engine.judge": {"errors", "expected", "game", "games", "search", "stop"},
+    "engine.judge": {"errors", "expected", "game", "games", "judgement", "search", "stop"},
     "engine.judgement": {"decision", "errors", "expected", "game", "games", "params", "trappy"},
     "engine.randomised": {
         "decision", "errors", "expected", "game", "games", "judgement", "params", "search", "stop", "trappy",

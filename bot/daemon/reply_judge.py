@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.threads.fair_queue import JobRank
 from bot.threads.search_pool import SearchPool
-from engine.game import positions
+from engine.game import positions, starting_position
 from engine.games import get_rules
 from engine.judge import ReplyCosts, reply_costs
 from engine.search.reference import Searcher
@@ -129,8 +129,7 @@ class ReplyJudge:
 def _with_positions(game: StoredGame, replies: list[ReplyToJudge]) -> list[tuple[ReplyToJudge, Any]]:
     """Each reply with the position in which it was played."""
     rules = get_rules(game.game)
-    start = None if game.initial_position is None else rules.parse_position(game.initial_position)
-    known = list(positions(rules, game.moves, start))
+    known = list(positions(rules, game.moves, starting_position(rules, game.initial_position)))
     return [(each, known[each.ply + 1]) for each in replies]
 
 

@@ -10,7 +10,6 @@ from engine.expected import WHOLE
 from engine.game import IllegalMove
 from engine.games import get_rules
 from engine.judge import (
-    MIN_ERROR_COST,
     MIN_SMALL_COST,
     NODES,
     ReplyCost,
@@ -19,6 +18,7 @@ from engine.judge import (
     position_value,
     reply_costs,
 )
+from engine.judgement import MIN_ERROR_COST
 from engine.search.reference import minimax
 from engine.stop import StopFlag, Stopped
 from tests.engine.positions import random_position
