@@ -13,9 +13,6 @@ from engine.expected import WHOLE
 from storage.filters import Filters, filter_conditions, of_games, phase_conditions
 from storage.tables.games import GameRow, OpponentRow
 
-MIN_ERROR_COST = 1000
-"""Minimum cost of an error, in units of 0.01 % of expected score (1,000 = 10 %)."""
-
 Value = int | float | str | None
 
 

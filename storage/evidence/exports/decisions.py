@@ -8,9 +8,8 @@ from sqlalchemy import Text, cast, select
 
 from engine.bait_rule import FORECAST_RULE
 from engine.expected import WHOLE
-from engine.judgement import JUDGE_RULE
+from engine.judgement import JUDGE_RULE, MIN_ERROR_COST
 from storage.evidence.exports.columns import (
-    MIN_ERROR_COST,
     OF_GAME,
     STRATEGY,
     ColumnKind,
