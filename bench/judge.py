@@ -4,28 +4,35 @@
 
 Recorded replies of people are judged with each number of nodes and with eight times the largest. For each
 number the benchmark prints the share of verdicts that stay the same ("an error or not"; of errors, those that
-remain; "best", "small" or "error"), the mean cost both ways, and the processor time of a reply.
+remain; "best", "small" or "error"), the mean cost both ways, and the processor time of a reply; the totals
+are printed after every hundred replies.
 """
 
 import argparse
+import csv
+import gzip
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from engine.formats.record import GameRecord
+from engine.formats.xiangqi_moves import moves_of_words
 from engine.games import get_rules
 from engine.judge import ReplyCost, ReplyWord, nodes_for, reply_costs
 from engine.stop import StopFlag
-from lab.analysis.recorded_games import AnsweredMove, MoveFilter, read_games, select_moves
+from lab.analysis.recorded_games import AnsweredMove, GivenGame, MoveFilter, read_games, select_moves
+from storage.research.archive import content_key
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 FILES = {
     "othello": [DATA / "wthor" / name for name in ("WTH_2018.wtb", "WTH.JOU", "WTH.TRN")],
     "chess": [DATA / "chess-games" / "lichess_2021-10-01.pgn"],
-    "xiangqi": [DATA / "xiangqi-games"],
+    "xiangqi": [DATA / "xiangqi-games" / "masters_to_2008.tsv.gz"],
 }
-MORE = 8
+MORE, BATCH = 8, 100
+XIANGQI_GAMES = 4000  # every n-th of the file's games, for speed
 
 
 def judged(found: AnsweredMove, nodes: int) -> tuple[ReplyCost, float]:
@@ -37,8 +44,21 @@ def judged(found: AnsweredMove, nodes: int) -> tuple[ReplyCost, float]:
     return cost, time.process_time() - began
 
 
+def xiangqi_games(path: Path) -> Iterator[GivenGame]:
+    """Some of the games of a compressed table with the columns year, red, black, result, record and moves."""
+    rules = get_rules("xiangqi")
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    for row in rows[:: -(-len(rows) // XIANGQI_GAMES)]:
+        moves = moves_of_words(rules.initial(), row["moves"].split())
+        players = row["red"], row["black"]
+        record = GameRecord(game="xiangqi", players=players, moves=moves, date=row["year"] or "")
+        yield GivenGame(record, content_key(record), path.name, "")
+
+
 def replies_of(game: str, count: int, seed: int) -> list[AnsweredMove]:
-    games = list(read_games(FILES[game], game))
+    paths = FILES[game]
+    games = list(xiangqi_games(paths[0]) if game == "xiangqi" else read_games(paths, game))
     return select_moves(games, MoveFilter(sample=count, seed=seed))
 
 
@@ -61,7 +81,8 @@ def report(
         f" mean cost {statistics.mean(costs):.2f} %, {statistics.mean(deep_costs):.2f} % with more nodes;"
         f" mean difference {statistics.mean(abs(a - b) for a, b in zip(costs, deep_costs, strict=True)):.2f};"
         f" processor time {statistics.mean(times_ms):.0f} ms a reply,"
-        f" p95 {times_ms[len(times_ms) * 95 // 100]:.0f}"
+        f" p95 {times_ms[len(times_ms) * 95 // 100]:.0f}",
+        flush=True,
     )
 
 
@@ -75,11 +96,17 @@ def main() -> None:
     arguments = parser.parse_args()
     counts = arguments.nodes or [nodes_for(arguments.game)]
     found = replies_of(arguments.game, arguments.replies, arguments.seed)
-    print(f"{arguments.game}: {len(found)} recorded replies, seed {arguments.seed}")
+    print(f"{arguments.game}: {len(found)} recorded replies, seed {arguments.seed}", flush=True)
+    deep = list[tuple[ReplyCost, float]]()
+    by_nodes: dict[int, list[tuple[ReplyCost, float]]] = {nodes: [] for nodes in counts}
     with ProcessPoolExecutor(arguments.processes) as pool:
-        deep = [*pool.map(judged, found, [MORE * max(counts)] * len(found), chunksize=4)]
-        for nodes in counts:
-            report(nodes, [*pool.map(judged, found, [nodes] * len(found), chunksize=4)], deep)
+        for first in range(0, len(found), BATCH):
+            batch = found[first : first + BATCH]
+            deep += pool.map(judged, batch, [MORE * max(counts)] * len(batch), chunksize=4)
+            print(f" {len(deep)} replies", flush=True)
+            for nodes, some in by_nodes.items():
+                some += pool.map(judged, batch, [nodes] * len(batch), chunksize=4)
+                report(nodes, some, deep)
 
 
 if __name__ == "__main__":
