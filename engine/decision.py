@@ -181,6 +181,31 @@ class VarietyDraw:
 
 
 @dataclass(frozen=True, slots=True)
+class Proof:
+    """A check of a move that the strategy preferred to the best one, by selective searches of the positions
+    after both (`engine.strategies.proof`)."""
+
+    preferred: str
+    """The move that the strategy preferred."""
+    best: str
+    """The move with the best raw value; the first of them in order."""
+    preferred_centi: int | None
+    """Our score after `preferred`; None: the search was stopped before it had a result."""
+    best_centi: int | None
+    """Our score after `best`; None like `preferred_centi`."""
+    preferred_depth: Size
+    """Depth of the search after `preferred`, in plies counted from the position after it; 0: the game is over
+    or there is no result."""
+    best_depth: Size
+    nodes: Count
+    """Positions that both searches visited."""
+    budget_share_percent: Annotated[int, Range(0, 100)]
+    """The share of the strategy's budget that `preferred` may cost by these scores."""
+    stood: bool
+    """Whether `preferred` costs no more than that; otherwise `best` is played."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrialDraw:
     """A random choice between a move that sets a trap and a move that sets no trap.
 
@@ -201,6 +226,8 @@ class TrialDraw:
     """64 random bits as 16 hexadecimal digits, because many JSON parsers round integers of this size."""
     sha256: str
     """Checksum of all the information available before the random choice (`engine.randomised.checksum`)."""
+    control_proof: Proof | None = None
+    """The proof of `control`, which stood; None if `control` is the best move or moves are not proved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +316,9 @@ class Decision:
     """Settings of the strategy ``tempting``; None for other strategies and for a move chosen at random."""
     trial_draw: TrialDraw | None = field(default=None, metadata={OLD_NAMES: ("draw",)})
     """The random choice, if `search_mode` is `SearchMode.TRIAL`."""
+    proof: Proof | None = None
+    """The check of a move that the strategy preferred to the best one; None if it preferred none, or such
+    moves are not checked."""
     is_pruned: bool = False
     """Whether most candidates that were not chosen have been removed (`engine.pruning`)."""
 
@@ -320,6 +350,10 @@ class Decision:
             del record["tempting"]
         if self.trial_draw is None:
             del record["trial_draw"]
+        elif self.trial_draw.control_proof is None:
+            del record["trial_draw"]["control_proof"]
+        if self.proof is None:
+            del record["proof"]
         if not self.is_pruned:
             del record["is_pruned"]
         # Not by `asdict`, which copies every value: most of a record is replies, whose values never change.

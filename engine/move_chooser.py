@@ -66,6 +66,7 @@ class MoveChooser:
         models: Human-move models, for strategies that use them; if None, shallow searches replace them.
         randomised: Settings of the randomised strategy; None for the defaults.
         wins_plainly: See `Resources`; experiments compare the strategies without it.
+        proves: See `Resources`; experiments compare the strategies without it.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class MoveChooser:
         models: GameModels | None = None,
         randomised: RandomisedParams | None = None,
         wins_plainly: bool = False,
+        proves: bool = False,
     ) -> None:
         self.strategy = strategy
         self._use = Resources(
@@ -92,6 +94,7 @@ class MoveChooser:
             models,
             randomised or RandomisedParams(),
             wins_plainly,
+            proves,
         )
 
     def choose(

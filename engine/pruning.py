@@ -27,11 +27,13 @@ def pruned(decision: Decision) -> Decision:
     if decision.trial_draw is not None:
         needed |= {decision.trial_draw.trap, decision.trial_draw.control}
     exact = [each for each in decision.candidates if not each.raw_is_bound]
-    standard = max(exact, key=lambda each: each.raw_centi).move if exact else None
+    known = {max(exact, key=lambda each: each.raw_centi).move} if exact else set()
+    if decision.proof is not None:
+        known |= {decision.proof.preferred}
     candidates = tuple(
         each if each.move in needed else replace(each, replies=(), complete=False)
         for each in decision.candidates
-        if each.move in needed or each.move == standard
+        if each.move in needed | known
     )
     return replace(decision, candidates=candidates, is_pruned=True)
 

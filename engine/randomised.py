@@ -18,11 +18,11 @@ import hashlib
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from engine.decision import Candidate, Decision, SearchMode, TrialDraw
+from engine.decision import Candidate, Decision, Proof, SearchMode, TrialDraw
 from engine.errors import RecordError
 from engine.expected import PER_PERCENT, expected_score
 from engine.game import WIN_CENTI, Game
@@ -82,6 +82,9 @@ def checksum(decision: Decision, draw: TrialDraw) -> str:
         "seed": draw.seed,
         "sha256": "",
     }
+    proofs = [None if proof is None else asdict(proof) for proof in (decision.proof, draw.control_proof)]
+    if any(proofs):
+        record["proofs"] = proofs
     about = [decision.game, decision.position, decision.depth, decision.engine_version]
     text = json.dumps([about, asdict(decision.params), record, moves], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -113,6 +116,7 @@ def with_draw(
     params: RandomisedParams,
     seed: int,
     stop: StopFlag,
+    prove: Callable[[Decision, str], Proof | None] | None = None,
 ) -> Decision:
     """Randomise the move if the decision qualifies; otherwise leave the decision unchanged.
 
@@ -124,6 +128,8 @@ def with_draw(
         position: The decision's position, from `Game.for_search`.
         seed: A number from 0 to 2^64 - 1.
         stop: Ends the search.
+        prove: Proves the control move, whose proof must stand; the trap move has been proved. None: moves are
+            not proved.
     """
     profiler = Profiler(game, searcher, position, decision.params, stop)
     scale_centi = game.expected_scale_centi(position)
@@ -140,8 +146,11 @@ def with_draw(
     trap = decision.chosen
     if control is None or _ineligibility(trap, control, scale_centi, params):
         return decision
+    proof = None if prove is None else prove(replace(decision, candidates=tuple(candidates)), control.move)
+    if proof is not None and not proof.stood:
+        return decision
     trap_value, control_value = (expected_score(each.raw_centi, scale_centi) for each in (trap, control))
-    draw = TrialDraw(params, trap.move, control.move, trap_value, control_value, f"{seed:016x}", "")
+    draw = TrialDraw(params, trap.move, control.move, trap_value, control_value, f"{seed:016x}", "", proof)
     move = trap.move if selects_trap(draw.seed, params.chance) else control.move
     drawn = replace(decision, candidates=tuple(candidates), move=move, search_mode=SearchMode.TRIAL)
     return replace(drawn, trial_draw=replace(draw, sha256=checksum(drawn, draw)))

@@ -65,8 +65,8 @@ ENGINE = {
         "search", "stop",
     },
     "engine.strategies": {
-        "decision", "errors", "expected", "game", "games", "human", "lookup", "params", "protocols",
-        "randomised", "search", "stop", "tempting", "time_management", "trappy", "variety",
+        "decision", "errors", "expected", "game", "games", "human", "judgement", "lookup", "params",
+        "protocols", "randomised", "search", "stop", "tempting", "time_management", "trappy", "variety",
     },
     "engine.verification": {"decision", "errors", "pruning", "strategies"},
     "engine.completion": {"decision", "errors", "games", "search", "stop", "strategies", "trappy"},

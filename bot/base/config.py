@@ -497,6 +497,10 @@ class TrapConfig(Section):
     """With scale expected: maximum expected score to give up for a trap, in points out of 100."""
     risk_share_percent: float = Field(default=_TRAP.risk_share_percent, gt=0, le=100)
     """With scale expected: maximum percentage of the best move's expected score to give up; 100: no limit."""
+    proof: bool = True
+    """Whether to play a move that the strategy prefers to the best one only if a selective search of both, in
+    a tenth of the move's time, confirms that it costs at most half of the strategy's budget (risk_percent
+    with either scale). Matches between programs, the lab and engine protocols play without this check."""
 
     @model_validator(mode="after")
     def _params_are_sound(self) -> "TrapConfig":
@@ -505,7 +509,7 @@ class TrapConfig(Section):
 
     def params(self) -> TrapParams:
         """Convert the section to the engine's own type."""
-        return TrapParams(**dict(self))
+        return TrapParams(**self.model_dump(exclude={"proof"}))
 
 
 class HumanConfig(Section):

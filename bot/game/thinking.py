@@ -239,6 +239,7 @@ class MoveSearch:
                 models=models,
                 randomised=_randomised(services, stored),
                 wins_plainly=True,
+                proves=services.config.trap.proof,
             )
             if not kind.asks_engine:  # another engine's processor time is not this thread's
                 stop.follow_thread(limits.stretch)

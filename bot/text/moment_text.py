@@ -19,7 +19,7 @@ from bot.text.sentence import (
     WhoText,
     part_json,
 )
-from bot.text.trap_report import BaitReport, DecisionReport, ReplyReport
+from bot.text.trap_report import BaitReport, DecisionReport, RefusalReport, ReplyReport
 from engine.decision import OutcomeKind, SearchMode
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
@@ -552,6 +552,8 @@ def _model_use(moment: _Moment) -> Sentence | None:
 def _plain_search_move(moment: _Moment) -> Sentence | None:
     """Name the move that plain search would choose, if the strategy preferred another one for its traps."""
     decision = moment.decision
+    if decision.refusal is not None:
+        return _refusal(moment, decision.refusal)
     standard, chosen = decision.standard, decision.chosen
     if not decision.sets_traps or standard.move == decision.move or not standard.raw_text:
         return None
@@ -566,6 +568,24 @@ def _plain_search_move(moment: _Moment) -> Sentence | None:
             "move": MoveText(decision.name),
             "score": score_part(chosen.raw_text),
         },
+    )
+
+
+def _refusal(moment: _Moment, refusal: RefusalReport) -> Sentence:
+    """Name the move that was preferred for its traps, and why it was not played."""
+    arguments: dict[str, TextPart] = {
+        "preferred": MoveText(refusal.name),
+        "move": MoveText(moment.decision.name),
+    }
+    if refusal.cost is None:
+        return Sentence(
+            "{preferred} was preferred, but there was no time to confirm it; {move} was played instead.",
+            arguments,
+        )
+    return Sentence(
+        "{preferred} was preferred, but a deeper search showed that it gives up {share}; {move} was played "
+        "instead.",
+        {**arguments, "share": ShareText(refusal.cost / WHOLE)},
     )
 
 

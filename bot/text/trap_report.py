@@ -41,6 +41,7 @@ from engine.human.opponent_value import UNSEARCHED
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
 from engine.params import OpponentScale, Scale
+from engine.strategies.proof import cost as proof_cost
 from engine.strategies.registry import STRATEGIES
 from storage.errors import decoding, reason_of
 from storage.ledger.decisions import list_decisions
@@ -173,6 +174,16 @@ class DrawReport:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusalReport:
+    """A move that the strategy preferred to the one played, and whose proof failed."""
+
+    move: str
+    name: str
+    cost: int | None
+    """Its cost by the proof in hundredths of a per cent of expected score; None: the search had no result."""
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionReport:
     """The report on one of our decisions."""
 
@@ -195,6 +206,8 @@ class DecisionReport:
     """The other engine that gave the scores; None for our own search."""
     draw: DrawReport | None
     """The random choice that decided the move; None if the move was not randomised."""
+    refusal: RefusalReport | None
+    """The move that was preferred but refused; None if there is none."""
     model: ModelInfo | None
     """The model that gave the replies' probabilities; None if none was used."""
     trouble: str
@@ -384,6 +397,7 @@ def decision_report(
         pick_text=_pick_text(before, decision.pick),
         source=decision.source,
         draw=_draw(before, decision),
+        refusal=_refusal(before, decision),
         model=decision.model,
         trouble="" if decision.model_use is None else decision.model_use.trouble,
         depth=decision.depth,
@@ -428,6 +442,13 @@ def _draw(board: "_Board", decision: Decision) -> DrawReport | None:
         chance=draw.params.chance,
         seed=draw.seed,
     )
+
+
+def _refusal(board: "_Board", decision: Decision) -> RefusalReport | None:
+    proof = decision.proof
+    if proof is None or proof.stood:
+        return None
+    return RefusalReport(proof.preferred, board.name(proof.preferred), proof_cost(decision, proof))
 
 
 def _forecast(

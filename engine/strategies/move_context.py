@@ -73,6 +73,8 @@ class Resources:
     randomised: RandomisedParams
     wins_plainly: bool = False
     """Whether won games are won by selective search, without traps (`engine.strategies.technique`)."""
+    proves: bool = False
+    """Whether a move that is preferred to the best one must be proved (`engine.strategies.proof`)."""
 
 
 class Analysis(NamedTuple):

@@ -8,7 +8,7 @@ from engine.decision import Candidate, Decision
 from engine.human.model import BadModel
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.human.opponent_value import choose_by_value, is_chosen_by_value, verify_values
-from engine.params import TrapParams
+from engine.params import OpponentParams, TrapParams
 from engine.stop import Stopped
 from engine.strategies.move_context import RAW_ANALYSIS, Analysis, MoveContext
 from engine.strategies.strategy import Strategy
@@ -50,6 +50,11 @@ class OpponentModel(Strategy):
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:  # noqa: ARG002
         """See `Strategy.best_move`."""
         return choose_by_value(candidates)
+
+    def max_cost(self, decision: Decision, best: int) -> float:
+        """See `Strategy.max_cost`."""
+        params = OpponentParams() if decision.model_use is None else decision.model_use.value
+        return min(params.risk_budget, params.share_percent / 100 * best)
 
     def verify_choice(self, decision: Decision) -> None:
         """See `Strategy.verify_choice`."""

@@ -12,7 +12,9 @@ from engine.lookup.source import LookupMove
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY
+from engine.search.searchers import NativeSearcher
 from engine.strategies.move_context import Analysis, MoveContext
+from engine.strategies.proof import proved, unproved, verify_proof, with_reserve
 from engine.strategies.records import verify_candidates, verify_pruned_candidates, verify_variety_draw
 from engine.strategies.technique import decide_won_game, verify_won_game
 from engine.trappy import is_swindle
@@ -78,7 +80,14 @@ class Strategy(ABC):
         if known is not None:
             return self.decide_from_lookup(context, known)
         won = decide_won_game(context) if self.wins_plainly else None
-        return won or context.draw_for_variety() or self.decide(context)
+        return won or context.draw_for_variety() or self.decide_with_proof(context)
+
+    def decide_with_proof(self, context: MoveContext) -> Decision:
+        """`decide`, and the proof of a preferred move if moves are to be proved, within the same limits."""
+        is_proved = context.use.proves and self.sets_traps and not self.asks_engine
+        if not is_proved or not isinstance(context.use.searcher, NativeSearcher):
+            return self.decide(context)
+        return proved(context, self.decide(with_reserve(context)), self.max_cost)
 
     def decide(self, context: MoveContext) -> Decision:
         """Choose a move when no book or table has the position and no line must be avoided."""
@@ -119,6 +128,15 @@ class Strategy(ABC):
             params: Parameters of the trap arithmetic.
         """
 
+    def max_cost(self, decision: Decision, best: int) -> float | None:  # noqa: ARG002
+        """The most that a preferred move may cost; None if the strategy prefers no move to the best one.
+
+        Args:
+            decision: The record with the parameters.
+            best: Our expected score after the best move. This and the result are in hundredths of a per cent.
+        """
+        return None
+
     def rank_candidates(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:  # noqa: ARG002
         """Candidates with exact raw values of all moves, for ranking and choosing."""
         return profiler.raw_candidates(depth, INFINITY)
@@ -137,6 +155,9 @@ class Strategy(ABC):
             raise RecordError(
                 f"there was a random draw, but {decision.move} was chosen by {decision.search_mode.value!r}"
             )
+        if decision.proof is not None:
+            verify_proof(decision, decision.proof, self.max_cost)
+            decision = unproved(decision)
         verify_candidates(decision, counts_bonus=self.counts_bonus)
         verify_mode = self.verifiers_by_mode().get(decision.search_mode)
         if verify_mode is None:

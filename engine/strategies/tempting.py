@@ -66,6 +66,11 @@ class Tempting(Strategy):
             return best_standing(candidates, params, swindle=True)
         return choose_tempting(candidates, self.settings, params.decided)
 
+    def max_cost(self, decision: Decision, best: int) -> float:
+        """See `Strategy.max_cost`."""
+        settings = decision.tempting or self.settings
+        return min(settings.budget, settings.share_percent * best // 100)
+
     def rank_candidates(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
         """See `Strategy.rank_candidates`."""
         exact = super().rank_candidates(profiler, depth, params)

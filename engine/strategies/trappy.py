@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from engine.decision import Candidate
+from engine.decision import Candidate, Decision
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
@@ -30,6 +30,11 @@ class Trappy(Strategy):
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:
         """See `Strategy.best_move`."""
         return best_standing(candidates, params, is_swindle(candidates, params))
+
+    def max_cost(self, decision: Decision, best: int) -> float:
+        """See `Strategy.max_cost`; the paper's scale, whose bonus has no such limit, gets the same one."""
+        params = decision.params
+        return min(params.risk_budget, params.risk_share_percent / 100 * best)
 
     def rank_candidates(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
         """See `Strategy.rank_candidates`."""

@@ -17,6 +17,7 @@ from bot.base.config import (
     EngineConfig,
     MannersConfig,
     ServerConfig,
+    TrapConfig,
 )
 from bot.base.dialects import Capability
 from bot.base.errors import RefusedError
@@ -479,10 +480,14 @@ class FakeServer:
 
 
 def config(**changes: Any) -> Config:
-    """Quick searches in our turn alone, one player, no deadline for the first move: no wait takes time."""
+    """Quick searches in our turn alone, one player, no deadline for the first move: no wait takes time.
+
+    No move depends on a proof, which depends on time.
+    """
     settings = {
         "engine": EngineConfig(max_depth=3, workers=1, table_mb=1, ponder=False),
         "assignment": AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy"),
+        "trap": TrapConfig(proof=False),
         "manners": MannersConfig(abort_after_s=0),
         "server": ServerConfig(url="http://127.0.0.1:1"),  # not our own arena
         "chat": ChatConfig(greeting="Hello {opponent}", farewell="{result}: {fell}/{traps}"),

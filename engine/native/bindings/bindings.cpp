@@ -248,11 +248,16 @@ NB_MODULE(_native, m) {
     nb::class_<StopFlag>(m, "StopFlag", "Tells a running search to end; set from any thread.")
         .def(
             "__init__",
-            [](StopFlag* self, bool processor_time) {
-                new (self) StopFlag(processor_time ? StopFlag::Clock::kProcessor : StopFlag::Clock::kWall);
+            [](StopFlag* self, bool processor_time, const StopFlag* parent) {
+                if (parent != nullptr) {
+                    new (self) StopFlag(parent);
+                } else {
+                    new (self) StopFlag(processor_time ? StopFlag::Clock::kProcessor : StopFlag::Clock::kWall);
+                }
             },
-            nb::kw_only(), "processor_time"_a = false,
-            "Its clock: the wall clock, or the processor time of all threads of this process together.")
+            nb::kw_only(), "processor_time"_a = false, "parent"_a.none() = nb::none(), nb::keep_alive<1, 3>(),
+            "Its clock: the wall clock, or the processor time of all threads of this process together.  With a\n"
+            "parent, it has the parent's clock, counts as set whenever the parent does, and counts nodes there, too.")
         .def("now_s", &StopFlag::now_s, "The time on the flag's clock, in seconds since some moment.")
         .def("follow_thread", &StopFlag::follow_thread, "most_stretch"_a,
              "From now on the clock runs with the processor time of the calling thread, but at `1 / most_stretch`\n"

@@ -285,7 +285,7 @@ RECORDS = export_of(
         *_KEYS,
         text(
             "record",
-            "JSON: position, candidates, scores by depth (from our point of view), settings",
+            "JSON: position, candidates, scores by depth (from our point of view), settings, proof",
             as_stored(DecisionRow.record),
             _json,
         ),

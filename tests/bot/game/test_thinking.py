@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.base.config import EngineConfig, TrialConfig
+from bot.base.config import EngineConfig, TrapConfig, TrialConfig
 from bot.base.dialects import Capability
 from bot.game import thinking
 from bot.game.game_runner import GameRunner
@@ -209,6 +209,25 @@ async def test_a_model_of_people_that_raises() -> None:
         given = replace(found.given, models=OneModel(FakeModel("tictactoe", lambda *_: (1 / 0,))))
         decision = await found.decide(mind=GameThinker(given, found.tasks), strategy="opponent_model")
     verify(decision)
+
+
+@pytest.mark.parametrize("proof", [True, False])
+async def test_preferred_moves_are_proved_unless_the_settings_say_otherwise(
+    proof: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def make(*arguments: Any, **more: Any) -> MoveChooser:
+        seen.append(more["proves"])
+        return MoveChooser(*arguments, **more)
+
+    monkeypatch.setattr(thinking, "MoveChooser", make)
+    async with scene() as found:
+        found.searcher.open.set()
+        settings = found.given.config.model_copy(update={"trap": TrapConfig(proof=proof)})
+        mind = GameThinker(replace(found.given, config=settings), found.tasks)
+        await found.decide(mind=mind)
+    assert seen == [proof]
 
 
 # --- Limits ---------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from bot.text.moment_text import MomentKind, MomentVerdict, judge_moment
-from bot.text.trap_report import DecisionReport, game_report
+from bot.text.trap_report import DecisionReport, RefusalReport, game_report
 from engine.decision import DirectMove, OutcomeKind, SourceInfo
 from engine.game import WIN_CENTI
 from engine.judgement import MIN_ERROR_COST
@@ -138,3 +138,20 @@ async def test_where_a_move_came_from(database: Database, changes: dict[str, Any
 async def test_an_accident_is_called_one(database: Database) -> None:
     told = await _told(database, tempting_game)
     assert str(_judged(replace(told, sets_traps=False)).story[0]).startswith("A trap by accident: ")
+
+
+@pytest.mark.parametrize(
+    ("cost", "said"),
+    [
+        (
+            1_234,
+            "d4 was preferred, but a deeper search showed that it gives up 12 %; e4 was played instead.",
+        ),
+        (None, "d4 was preferred, but there was no time to confirm it; e4 was played instead."),
+    ],
+)
+async def test_what_was_preferred_but_refused(database: Database, cost: int | None, said: str) -> None:
+    told = replace(await _told(database, tempting_game), refusal=RefusalReport("d2d4", "d4", cost))
+    assert str(_judged(told).story[-1]) == said
+    blind = judge_moment(told, "Anna", "Desdemona", "pawns", is_blind=True)
+    assert not any("preferred" in str(each) for each in blind.story)

@@ -1,6 +1,7 @@
 """The C++ core against whatever Python may hand it: a ValueError or TypeError, never a crash or nonsense."""
 
 import contextlib
+import gc
 import math
 import threading
 import time
@@ -249,6 +250,24 @@ def test_a_deadline_of_processor_time(seconds: float) -> None:
     assert not stop.is_set()
     stop.set_deadline(seconds)
     assert stop.is_set()
+
+
+def test_a_flag_within_a_flag() -> None:
+    """It has the other's clock, is set with it, and counts nodes there; it may be set alone."""
+    outer = StopFlag(processor_time=True)
+    inner, second = StopFlag(parent=outer), StopFlag(parent=outer)
+    assert abs(inner.now_s() - time.process_time()) < abs(inner.now_s() - time.monotonic())
+    inner.set_deadline(0)
+    assert (inner.is_set(), second.is_set(), outer.is_set()) == (True, False, False)
+    outer.set_node_limit(100)
+    assert not second.spend(99)
+    assert second.spend(1)
+    assert outer.is_set()
+    last = StopFlag(parent=StopFlag())  # the other one lives as long as it
+    gc.collect()
+    assert not last.is_set()
+    with pytest.raises(TypeError):
+        StopFlag(parent=1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("nodes", [0, 1, 1000, 5000])
