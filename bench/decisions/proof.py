@@ -6,7 +6,8 @@ Every setting (strategy and scale) decides in the same positions of recorded gam
 seconds of processor time or within `--nodes`. If it prefers a move to the one with the best raw value, the
 judge (`engine.judge`) says what the move costs against that one, and against its own best. The costs of all
 preferred moves are those without proof; a refused move is replaced by the best one, which costs nothing.
-`--decisions` counts the decisions of all settings together.
+`--decisions` counts the decisions of all settings together. With `--bare` nothing is proved or judged: only
+the times of the decisions are printed.
 """
 
 import argparse
@@ -78,6 +79,10 @@ def judged(game: Game[Any], position: Any, decision: Decision, proof: Proof, max
     )
 
 
+def times(times_s: Sequence[float]) -> str:
+    return f"{statistics.mean(times_s):.2f} s each, p95 {sorted(times_s)[len(times_s) * 95 // 100]:.2f} s"
+
+
 def report(name: str, decisions: int, found: Sequence[Preferred], times_s: Sequence[float]) -> None:
     stood = [each for each in found if each.stood]
 
@@ -94,7 +99,7 @@ def report(name: str, decisions: int, found: Sequence[Preferred], times_s: Seque
 
     lost = [each.cost_of_best if each.stood else each.other_cost_of_best for each in found]
     print(
-        f"  {name}: {decisions} decisions, {statistics.mean(times_s):.2f} s each\n"
+        f"  {name}: {decisions} decisions, {times(times_s)}\n"
         f"    {line('preferred (without proof)', found)}\n"
         f"    {line('played (with proof)', stood)}; refused {1 - len(stood) / max(1, len(found)):.1%}\n"
         f"    against the judge's best, where a move was preferred: without proof "
@@ -114,6 +119,7 @@ def main() -> None:
     parser.add_argument("--time-s", type=float, default=1.0)
     parser.add_argument("--nodes", type=int, help="instead of the time")
     parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS))
+    parser.add_argument("--bare", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--costs", type=Path, help="file for the costs of each preferred move")
     options = parser.parse_args()
@@ -126,7 +132,7 @@ def main() -> None:
     for name in options.settings:
         kind, params = SETTINGS[name]
         strategy = strategy_named(kind)
-        chooser = MoveChooser(strategy, game, params, searcher, proves=True)
+        chooser = MoveChooser(strategy, game, params, searcher, proves=not options.bare)
         found, times_s = [], []
         for position in places:
             root, began_s = game.for_search(position), time.process_time()
@@ -138,13 +144,17 @@ def main() -> None:
                 best = expected_score(best_centi, game.expected_scale_centi(root))
                 most = strategy.max_cost(decision, best)
                 found.append(judged(game, root, decision, decision.proof, 0.0 if most is None else most))
-        report(name, len(places), found, times_s)
+        if options.bare:
+            print(f"  {name}: {times(times_s)}", flush=True)
+        else:
+            report(name, len(places), found, times_s)
         all_found += found
         all_times += times_s
         if options.costs:
             with options.costs.open("a") as file:
                 file.writelines(f"{game.name}\t{name}\t" + "\t".join(map(str, each)) + "\n" for each in found)
-    report("all", len(all_times), all_found, all_times)
+    if not options.bare:
+        report("all", len(all_times), all_found, all_times)
 
 
 if __name__ == "__main__":

@@ -147,10 +147,8 @@ def _search(context: MoveContext, searcher: NativeSearcher, move: str) -> _Resul
 
 
 def _search_limits(context: MoveContext) -> Limits:
-    limits = share_of(context.limits, SHARE / 2)
-    if limits.time_s is not None and context.limits.time_s is not None:
-        left_s = context.limits.time_s - (context.stop.now_s() - context.began_s)
-        limits = replace(limits, time_s=max(MIN_SEARCH_S, min(limits.time_s, left_s)))
-    elif limits.nodes is None:
-        limits = replace(limits, nodes=_NODES_WITHOUT_LIMIT)
-    return limits
+    whole, limits = context.limits, share_of(context.limits, SHARE / 2)
+    if whole.time_s is not None:
+        left_s = whole.time_s - (context.stop.now_s() - context.began_s)
+        return replace(limits, time_s=max(MIN_SEARCH_S, min(SHARE / 2 * whole.time_s, left_s)))
+    return limits if limits.nodes is not None else replace(limits, nodes=_NODES_WITHOUT_LIMIT)

@@ -78,6 +78,7 @@ TABLE = (
         sample=24,
         fixed=(("best > WHOLE - params.budget", "best >= WHOLE - params.budget"),),
     ),
+    GuardedModule("engine/strategies/proof.py", ("tests/engine/strategies/test_proof.py",)),
     GuardedModule(
         "engine/strategies/records.py",
         (

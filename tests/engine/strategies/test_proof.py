@@ -1,5 +1,6 @@
 """The proof of a preferred move: what it refuses and confirms, its record, and the limits that it keeps."""
 
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -148,16 +149,18 @@ def test_the_budget_is_the_strategys_own() -> None:
 
 def test_a_move_stands_if_it_costs_half_of_its_budget_at_most() -> None:
     decision = preferring("trappy", stood=True)
-    proof, outcomes = replace(proof_of(decision), best_centi=0), []
-    for score_centi in range(0, -200, -1):
-        changed = replace(proof, preferred_centi=score_centi)
-        stood = (cost(decision, changed) or 0) <= 250
-        outcomes.append(stood)
-        move = proof.preferred if stood else proof.best
-        verify(replace(decision, move=move, proof=replace(changed, stood=stood)))
-        with pytest.raises(RecordError):
-            verify(replace(decision, move=move, proof=replace(changed, stood=not stood)))
-    assert set(outcomes) == {True, False}
+    seen = set()
+    for best_centi, lost_centi in itertools.product(range(200), range(15, 25)):
+        proof = replace(proof_of(decision), best_centi=best_centi, preferred_centi=best_centi - lost_centi)
+        given_up = cost(decision, proof) or 0
+        if abs(given_up - 250) <= 2:
+            seen.add(given_up)
+            stood = given_up <= 250
+            move = proof.preferred if stood else proof.best
+            verify(replace(decision, move=move, proof=replace(proof, stood=stood)))
+            with pytest.raises(RecordError):
+                verify(replace(decision, move=move, proof=replace(proof, stood=not stood)))
+    assert {250, 251} <= seen
 
 
 # --- Records --------------------------------------------------------------------------------------------
@@ -246,10 +249,20 @@ def thoughts(monkeypatch: pytest.MonkeyPatch) -> Thoughts:
 class HandClock(StopFlag):
     """A flag whose clock shows what it is set to."""
 
-    at_s = 0.0
+    at_s = 100.0
 
     def now_s(self) -> float:
         return self.at_s
+
+
+class Unlimited(StopFlag):
+    """A flag that nothing sets."""
+
+    def set_deadline(self, seconds: float) -> None:
+        pass
+
+    def set_node_limit(self, nodes: int) -> None:
+        pass
 
 
 def test_two_searches_share_a_tenth(thoughts: Thoughts) -> None:
@@ -274,11 +287,10 @@ def test_what_is_late_has_no_more_time_than_is_left(
 
         def slow(planted: Planted, context: Any, spent_s: float = spent_s) -> Decision:
             decision = decide(planted, context)
-            stop.at_s = spent_s
+            stop.at_s += spent_s
             return decision
 
         monkeypatch.setattr(Planted, "decide", slow)
-        stop.at_s = 0.0
         thoughts.given.clear()
         choose(Planted(name="trappy", move="g2g4"), FOOLS_MATE, limits=Limits(3, 40.0), stop=stop)
         assert thoughts.given == [(pytest.approx(left_s), None)] * 2
@@ -296,7 +308,14 @@ def test_the_search_for_the_move_ends_earlier(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(Planted, "decide", record)
     stop = StopFlag()
     choose(Planted(name="trappy"), FOOLS_MATE, limits=Limits(3, 40.0, nodes=20_000), stop=stop)
-    (context,) = seen
+    unlimited = Unlimited()
+    choose(Planted(name="trappy"), FOOLS_MATE, limits=Limits(3, 1e-9), stop=unlimited)
+    choose(Planted(name="trappy"), FOOLS_MATE, limits=Limits(3, nodes=20_000), stop=unlimited)
+    context, late, spent = seen
+    assert late.stop.is_set()
+    assert not spent.stop.spend(1_000)
+    assert spent.stop.spend(17_000)
+    assert not unlimited.is_set()
     assert (context.limits.time_s, context.limits.nodes) == (pytest.approx(36.0), 18_000)
     assert context.stop is not stop
     assert not context.stop.is_set()
@@ -310,20 +329,27 @@ def test_a_move_that_cannot_be_confirmed_in_time_is_not_played() -> None:
     decision = choose(Planted(name="trappy", move="d2d4"), CHESS.position_text(CHESS.initial()), stop=stop)
     proof = proof_of(decision)
     assert (proof.preferred_centi, proof.best_centi, proof.stood) == (None, None, False)
+    assert (proof.preferred_depth, proof.best_depth) == (0, 0)
     assert decision.move == proof.best
 
 
-def test_a_search_that_was_cut_short_confirms_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    think, calls = NativeSearcher.think, []
+@pytest.mark.parametrize(
+    ("gap", "is_solved", "counts"), [(2, False, True), (3, False, False), (3, True, True)]
+)
+def test_a_search_that_was_cut_short_confirms_nothing(
+    gap: int, is_solved: bool, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    think, depths = NativeSearcher.think, list[int]()
 
     def cut(*arguments: Any, **more: Any) -> Any:
-        calls.append(1)
         found = think(*arguments, **more)
-        return found if len(calls) == 1 else replace(found, depth=found.depth - 5)
+        depths.append(found.depth)
+        return found if len(depths) == 1 else replace(found, depth=depths[0] - gap, solved=is_solved)
 
     monkeypatch.setattr(NativeSearcher, "think", cut)
-    decision = choose(Planted(name="trappy", move="d2d4"), CHESS.position_text(CHESS.initial()))
-    assert (proof_of(decision).preferred_centi, proof_of(decision).stood) == (None, False)
+    proof = proof_of(choose(Planted(name="trappy", move="d2d4"), CHESS.position_text(CHESS.initial())))
+    assert (proof.preferred_centi is not None) is proof.stood is counts
+    assert proof.preferred_depth == (depths[0] - gap if counts else 0)
 
 
 @pytest.mark.parametrize(
