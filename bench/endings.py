@@ -1,28 +1,37 @@
-"""Elementary endgames: how many random won starts each strategy wins against the best defence of `strong`.
+"""Endgames: how many random won starts each strategy wins against the best defence of `strong`.
 
     python -m bench.endings [--strategies trappy tempting] [--endings KQK KRK] [--starts 20] [--nodes 30000]
+    python -m bench.endings --endings othello --starts 60 --nodes 3000000
 
 A start is a random placement of the pieces, attacker to move, that the selective search sees as a clear
-advantage. Each move of both sides gets the same number of nodes; with `--bare`, as in experiments, won games
-are played like others.
+advantage. At Othello, it is a position of a recorded game with 14 to 17 empty squares that the side to move
+wins narrowly by exact play, and one move is made, which must keep the win. Each move of both sides gets the
+same number of nodes; with `--bare`, as in experiments, won games are played like others.
 """
 
 import argparse
 import random
 import re
+from collections.abc import Sequence
 from typing import Any
 
+from bench.judge import FILES
 from bench.suites import native_searcher
-from engine.game import Game
+from engine.formats.record import steps
+from engine.game import WIN_CENTI, Game
 from engine.games import get_rules
+from engine.games.othello import Othello, OthelloPosition
 from engine.move_chooser import MoveChooser
-from engine.params import TrapParams
+from engine.params import Assessment, TrapParams
+from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag
 from engine.strategies.registry import own_strategies, strategy_named
 from engine.time_management import Limits
+from lab.analysis.recorded_games import read_games
 
 MIN_LEAD_CENTI, PROBE_DEPTH, TABLE_MB = 250, 10, 16
 CHESS = {name: name[:-1] + "k" for name in ("KQK", "KRK", "KBBK", "KBNK", "KRPK", "KQPK")}
+OTHELLO, EMPTY_SQUARES, MOST_LEAD = "othello", range(14, 18), 10
 XIANGQI = {f"xiangqi {name}": name[:-1] + "k" for name in ("KRK", "KNK", "KPK", "KCAK", "KNPK")}
 
 
@@ -68,6 +77,40 @@ def outcome(game: Game[Any], strategy: str, start: Any, nodes: int, bare: bool) 
     return plies % 2 == 1 and game.result_centi(position) < 0, plies, ending.text or ending.kind
 
 
+def othello_starts(count: int) -> list[OthelloPosition]:
+    """Narrowly won positions of recorded games."""
+    game, solver, found = Othello(), NativeOthelloSearcher(TABLE_MB), list[OthelloPosition]()
+    paths, rng = FILES[OTHELLO], random.Random(47)
+    games = list(read_games(paths, OTHELLO))
+    while len(found) < count:
+        places = [position for position, _ in steps(rng.choice(games).record)]
+        position = rng.choice(places)
+        empty = 64 - (position.mover | position.waiter).bit_count()
+        if empty in EMPTY_SQUARES and len(game.legal_moves(position)) > 1:
+            _, score_centi = solver.solve(position, StopFlag())
+            if 0 < score_centi - WIN_CENTI <= 100 * MOST_LEAD:
+                found.append(position)
+    return found
+
+
+def kept_wins(strategy: str, positions: Sequence[OthelloPosition], nodes: int, bare: bool) -> str:
+    """How many wins the strategy's moves keep, and its move of each position that loses one."""
+    game, solver, lost = Othello(), NativeOthelloSearcher(TABLE_MB), list[str]()
+    for position in positions:
+        searcher = native_searcher(game.name, TABLE_MB)
+        kind, params = strategy_named(strategy), TrapParams(assessment=Assessment.LAST)
+        player = MoveChooser(kind, game, params, searcher, wins_plainly=not bare)
+        move = player.choose(position, Limits(60, nodes=nodes), StopFlag()).move
+        after = game.play(position, game.parse_move(position, move))
+        if not game.legal_moves(after):
+            worth = -game.result_centi(after)
+        else:
+            worth = -solver.solve(after, StopFlag())[1]
+        if worth <= 0:
+            lost.append(f"{game.position_text(position)}: {move}")
+    return f"kept {len(positions) - len(lost)} of {len(positions)} wins  {'; '.join(lost)}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -79,6 +122,14 @@ def main() -> None:
     parser.add_argument("--bare", action="store_true")
     args = parser.parse_args()
     for name in args.endings:
+        if name == OTHELLO:
+            narrow = othello_starts(args.starts)
+            for strategy in args.strategies:
+                print(
+                    f"{name:<12} {strategy:<15} {kept_wins(strategy, narrow, args.nodes, args.bare)}",
+                    flush=True,
+                )
+            continue
         game, pieces = get_rules("chess" if name in CHESS else "xiangqi"), (CHESS | XIANGQI)[name]
         positions = starts(game, pieces, args.starts)
         for strategy in args.strategies:

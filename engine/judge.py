@@ -25,7 +25,7 @@ from engine.search.reference import Searcher, exact_score
 from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 
-JUDGE_VERSION = 1
+JUDGE_VERSION = 2
 """Increased when the costs of any reply change: with `NODES`, a search or an evaluation."""
 
 NODES: Final = {"othello": 400_000, "chess": 200_000, "xiangqi": 200_000, "connect4": 400_000}

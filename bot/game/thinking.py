@@ -405,17 +405,23 @@ class GameThinker:
     async def _look_up(
         self, at: PositionToMove, remaining_s: float | None, avoidance: RepetitionAvoidance | None
     ) -> LookupMove | None:
-        """A move found online; None if the strategy looks up no moves or a local source has the position."""
+        """A move found online; None if the strategy plays no such moves or a local source has the position.
+
+        Strategies that look up no other moves win the tables' won games.
+        """
         online, game, position = self._services.online, at.game, at.position
-        if online is None or not strategy_named(at.stored.strategy).looks_up:
+        kind = strategy_named(at.stored.strategy)
+        if online is None or not (kind.looks_up or kind.wins_plainly):
             return None
         root, rng = game.for_search(position), random.Random(0)  # noqa: S311 - the move itself does not matter
         for source in self._services.strong.sources.get(game.name, ()):
             if await asyncio.to_thread(source.choose, root, rng) is not None:
                 return None
-        return await online.find(
-            game.name, position, remaining_s, () if avoidance is None else avoidance.avoid
-        )
+        avoid = () if avoidance is None else avoidance.avoid
+        if kind.looks_up:
+            return await online.find(game.name, position, remaining_s, avoid)
+        move = await online.find(game.name, position, remaining_s, avoid, tables_only=True)
+        return move if move is not None and (move.pick.score_centi or 0) > 0 else None
 
     def _avoidance(self, at: PositionToMove) -> RepetitionAvoidance | None:
         """How to avoid repeating earlier games; None if there are none to avoid or repetition is allowed."""

@@ -145,7 +145,13 @@ class OnlineLookup:
         return f"{' and '.join(shown)} answer{'s' * (len(shown) == 1)}"
 
     async def find(
-        self, game_name: str, position: Any, remaining_s: float | None, avoid: Collection[str] = ()
+        self,
+        game_name: str,
+        position: Any,
+        remaining_s: float | None,
+        avoid: Collection[str] = (),
+        *,
+        tables_only: bool = False,
     ) -> LookupMove | None:
         """A move in an unfinished game; None if neither service provides one in time.
 
@@ -154,6 +160,7 @@ class OnlineLookup:
             position: A position of that game.
             remaining_s: Time left on our clock, in seconds; None without a clock.
             avoid: Moves that the explorer should avoid, because they would repeat earlier games.
+            tables_only: Whether to ask only the tablebase.
         """
         if game_name != _GAME.name:
             return None
@@ -163,7 +170,12 @@ class OnlineLookup:
             return await self._query_service(
                 self._tablebase, url, params, remaining_s, lambda answer: tablebase_move(answer, position)
             )
-        if config.explorer and not board.chess960 and board.ply() < config.explorer_max_ply:
+        if (
+            config.explorer
+            and not tables_only
+            and not board.chess960
+            and board.ply() < config.explorer_max_ply
+        ):
             url = f"{config.explorer_url}/{config.explorer}"
             params = {"fen": board.fen(), "moves": "20", "topGames": "0", "recentGames": "0"}
 

@@ -16,7 +16,7 @@ from engine.search.searchers import NativeSearcher
 from engine.strategies.move_context import Analysis, MoveContext
 from engine.strategies.proof import proved, unproved, verify_proof, with_reserve
 from engine.strategies.records import verify_candidates, verify_pruned_candidates, verify_variety_draw
-from engine.strategies.technique import decide_won_game, verify_won_game
+from engine.strategies.technique import LOOKUP_MODES, verify_known_win, verify_won_game, with_technique
 from engine.trappy import is_swindle
 
 
@@ -56,7 +56,7 @@ class Strategy(ABC):
     has_level: ClassVar[bool] = False
     """Whether the strategy plays below full strength, at a level (`engine.variety.LEVELS`)."""
     wins_plainly: ClassVar[bool] = True
-    """Whether the strategy may win a won game by selective search (`engine.strategies.technique`)."""
+    """Whether the strategy may win a won game without traps (`engine.strategies.technique`)."""
     is_compared: ClassVar[bool] = False
     """Whether comparisons include the strategy when the settings name no strategies."""
 
@@ -79,8 +79,10 @@ class Strategy(ABC):
         known = context.look_up() if self.looks_up else None
         if known is not None:
             return self.decide_from_lookup(context, known)
-        won = decide_won_game(context) if self.wins_plainly else None
-        return won or context.draw_for_variety() or self.decide_with_proof(context)
+        return with_technique(context, self._decide) if self.wins_plainly else self._decide(context)
+
+    def _decide(self, context: MoveContext) -> Decision:
+        return context.draw_for_variety() or self.decide_with_proof(context)
 
     def decide_with_proof(self, context: MoveContext) -> Decision:
         """`decide`, and the proof of a preferred move if moves are to be proved, within the same limits."""
@@ -166,7 +168,9 @@ class Strategy(ABC):
 
     def verifiers_by_mode(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
         """The search modes of the strategy's choices, each with the function that checks such a choice."""
-        won = {SearchMode.STRONG: verify_won_game} if self.wins_plainly else {}
+        won: dict[SearchMode, Callable[[Decision], None]] = {}
+        if self.wins_plainly:
+            won = {SearchMode.STRONG: verify_won_game, **dict.fromkeys(LOOKUP_MODES, verify_known_win)}
         return {SearchMode.EXACT: self.verify_scores, SearchMode.VARIETY_DRAW: verify_variety_draw, **won}
 
     def verify_scores(self, decision: Decision) -> None:

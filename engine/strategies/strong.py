@@ -11,7 +11,7 @@ from engine.stop import Stopped
 from engine.strategies.known_moves import KnownMoves
 from engine.strategies.move_context import MoveContext
 from engine.strategies.records import verify_unscored_choice
-from engine.strategies.technique import think, without_repetition
+from engine.strategies.technique import judged_move, think, without_repetition
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Strong(KnownMoves):
         if not isinstance(searcher, NativeSearcher):
             return super().search(context, people)
         nodes_before = searcher.nodes
-        decision = self.standard_decision(context)
+        decision = judged_move(context)
         try:
             nodes = searcher.nodes - nodes_before
             decision = think(context, searcher, decision, nodes, context.use.strong.depth)

@@ -1017,7 +1017,10 @@ class SelectiveSearch {
     static constexpr std::uint64_t kFirstNodes = 1 << 20;
     static constexpr int kForcedDepth = 6;    // enough for a forced move
     static constexpr int kFindMateDepth = 3;  // before this iteration, or a deeper one, look for a mate in two
-    static constexpr int kMateDepth = 4;      // search a mate this many plies beyond its own length
+    // A mate is searched this many plies beyond its own length, since pruning may have hidden a shorter one. If only
+    // the depth is limited, fewer plies, because the search may then take any time.
+    static constexpr int kMateDepth = 12;
+    static constexpr int kUnlimitedMateDepth = 4;
 
     // --- Threads ---------------------------------------------------------------------------------------------
 
@@ -1074,6 +1077,7 @@ class SelectiveSearch {
     int last_depth() const { return limits_->depth < kMaxDepth ? limits_->depth : kMaxDepth; }
     double elapsed() const { return stop_->now_s() - began_; }
     bool is_timed() const { return limits_->seconds > 0; }
+    int mate_depth() const { return is_timed() || limits_->nodes > 0 ? kMateDepth : kUnlimitedMateDepth; }
     bool fits(double seconds) const { return !is_timed() || elapsed() + seconds <= limits_->seconds; }
 
     void deepen() {
@@ -1099,7 +1103,7 @@ class SelectiveSearch {
             take(deepest);
             worker_.set_stop(*stop_);
             const int mate = selective::kMate - std::abs(deepest.score);
-            if (mate <= 2 || (result_->solved && deepest.depth >= mate + kMateDepth)) return;
+            if (mate <= 2 || (result_->solved && deepest.depth >= mate + mate_depth())) return;
             if (is_timed()) {
                 const double spent = elapsed() - start;
                 longest = spent > before ? spent : before;

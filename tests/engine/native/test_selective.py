@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.game import WIN_CENTI, Game
+from engine.game import WIN_CENTI, Game, ply_of_loss
 from engine.games import get_rules
 from engine.search.reference import exact_score
 from engine.search.result import SearchResult
@@ -121,6 +121,24 @@ def ply(game: Game[Any], position: Any) -> int:
     """Plies since the game began, from the FEN's last field."""
     moves = int(game.board_text(position).split()[5])
     return 2 * (moves - 1) + game.side_to_move(position)
+
+
+@pytest.mark.parametrize(
+    ("text", "plies"),  # plies from an exhaustive analysis; a search that stops earlier finds longer mates
+    [
+        ("9/4k4/9/9/1R7/9/9/9/5K3/9 w - - 0 1", 3),
+        ("9/9/3k5/9/9/9/2N6/9/9/5K3 w - - 0 1", 7),
+        ("4k4/9/9/9/9/9/9/9/9/3KN4 w - - 0 1", 9),
+        ("3k5/9/9/9/9/9/6P2/9/9/5K3 w - - 0 1", 13),
+        ("3k5/9/9/9/9/9/8P/9/5K3/9 w - - 0 1", 17),
+        ("9/5k3/9/9/9/9/3C5/5A3/3K5/9 w - - 0 1", 5),
+    ],
+)
+def test_a_limited_search_looks_on_for_the_shortest_mate(text: str, plies: int) -> None:
+    position = get_rules("xiangqi").parse_position(text)
+    result = make("xiangqi").think(position, 60, None, StopFlag(), nodes=30_000)
+    assert ply_of_loss(result.score_centi) == plies
+    assert result.nodes < 30_000
 
 
 def test_a_mate_against_oneself_is_told() -> None:
