@@ -21,7 +21,7 @@ from bot.threads import search_pool
 from bot.threads.fair_queue import JobRank
 from bot.threads.search_pool import JobStop, SearchPool
 from engine.decision import Decision, DirectMove, Person, SearchMode
-from engine.game import positions
+from engine.game import WIN_CENTI, positions
 from engine.games import get_rules
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
@@ -537,7 +537,7 @@ class SelectiveSearcher(GatedSearcher, NativeSearcher):
 
 @pytest.mark.parametrize(
     ("player", "setting", "wanted", "threads"),
-    [("strong", 0, [7], [3]), ("strong", 2, [], [2]), ("standard", 0, [], [])],
+    [("strong", 0, [7], [3]), ("strong", 2, [], [2]), ("standard", 0, [], [1])],
 )
 async def test_a_strong_search_borrows_idle_cores_unless_told_how_many_threads_to_use(
     player: str, setting: int, wanted: list[int], threads: list[int]
@@ -644,6 +644,24 @@ async def test_a_move_that_was_looked_up_replaces_the_search_ahead() -> None:
         assert second.pick.origin == "somewhere"
         assert second.move == GAME.move_text(GAME.legal_moves(line[2])[-1])
         verify(second)
+
+
+@pytest.mark.parametrize("strategy", ["trappy", "gentle"])
+@pytest.mark.parametrize("score_centi", [WIN_CENTI, 0, None])
+async def test_players_without_books_are_told_of_won_tables(strategy: str, score_centi: int | None) -> None:
+    pick = DirectMove(score_centi, 0, 100, solved=True)
+    known = LookupMove(GAME.legal_moves(START)[0], SearchMode.ONLINE_TABLEBASE, pick)
+
+    class Online:
+        async def find(self, *_: Any, tables_only: bool = False) -> LookupMove:
+            assert tables_only
+            return known
+
+    async with scene() as found:
+        online: Any = Online()
+        mind = GameThinker(replace(found.given, online=online), found.tasks)
+        told = await mind._look_up(at(a_game(strategy=strategy), START), 60.0, None)
+    assert told == (known if strategy == "trappy" and score_centi else None)
 
 
 async def test_a_reply_that_was_expected_finds_the_search_done() -> None:

@@ -188,6 +188,14 @@ async def test_a_move_of_the_tablebase(site: Site) -> None:
     assert "Authorization" not in request.headers  # which it does not need
 
 
+async def test_only_the_tablebase(site: Site) -> None:
+    site.answer = says(WON)
+    async with lookup(site) as online:
+        assert await online.find("chess", START, None, tables_only=True) is None
+        assert site.requests == []
+        assert await online.find("chess", ENDING, None, tables_only=True) is not None
+
+
 def test_draws_by_the_number_of_games() -> None:
     answer = {"moves": [row("e2e4", 30, 0, 0), row("d2d4", 5, 3, 2), row("c2c4", 0, 4, 5)]}
     rng = random.Random(1)
