@@ -30,7 +30,13 @@ class MoveLookup(Protocol):
     """Looks up moves at a site when it is our turn (`bot.servers.online_lookup`)."""
 
     async def find(
-        self, game_name: str, position: Any, remaining_s: float | None, avoid: Collection[str] = ()
+        self,
+        game_name: str,
+        position: Any,
+        remaining_s: float | None,
+        avoid: Collection[str] = (),
+        *,
+        tables_only: bool = False,
     ) -> LookupMove | None:
         """Find a move for an unfinished game; return None if no move was found in time.
 
@@ -39,6 +45,7 @@ class MoveLookup(Protocol):
             position: A position of that game.
             remaining_s: Time on our clock, in seconds; None without a clock.
             avoid: Moves that the look-up should avoid, because they would repeat earlier games.
+            tables_only: Whether to look only in endgame tables.
         """
 
     async def close(self) -> None:
