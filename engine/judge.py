@@ -7,8 +7,9 @@ with an empty table (by the rules if the game is over, exactly if the search sol
 expected scores. So a cost depends on the position, the reply and `JUDGE_VERSION` alone, and can be computed
 again. The paper's counts (`engine.judgement`) keep the paper's arithmetic on the decision's own scores.
 
-``python -m bench.judge`` prints how many verdicts stand with eight times as many nodes. The numbers of nodes
-come from a pilot with 160 replies a game (xiangqi's is chess's, Connect Four's Othello's).
+``python -m bench.judge`` prints how many verdicts stand with eight times as many nodes. Of 1,000 recorded
+replies each (2026-11-29), "an error or not" stands in 96.0 % at Othello and 95.4 % at chess, the word in 88.9
+and 85.9 %; a reply takes 37 and 219 ms. Xiangqi has chess's number of nodes, Connect Four Othello's.
 """
 
 from collections.abc import Iterable
