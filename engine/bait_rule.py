@@ -1,22 +1,20 @@
-"""Tempting replies: bad replies that people are likely to play because they look good.
+"""Baits: bad replies that people are likely to play because they look good.
 
 The paper's arithmetic (`engine.trappy`) compares a reply's appearance with its true value; it ignores whether
-another reply looks even better, and people take hardly any of the baits that it finds. Here a reply is
-*tempting* if all of these hold (in expected score, from the opponent's point of view):
+another reply looks even better, and people take hardly any of the baits that it finds. Here a reply is a
+*bait* if all of these hold (in expected score, from the opponent's point of view):
 
-- it is an error: it loses `MIN_ERROR_COST` or more compared with the best reply;
-- it is likely: its predicted probability is `MIN_BAIT_P` or more;
-- it deceives: at some shallower depth it looks at least as good as every truly best reply.
+- it is an error by the judge (`engine.judge`): it costs `MIN_ERROR_COST` or more;
+- it is likely: one of the `LIKELIEST` likeliest replies, with a probability of `MIN_BAIT_P` or more;
+- it looks good: by the scores after two and three plies, added up, it is at least as good as every reply that
+  is known to be best by the judge.
 
-Of more than 2,000 positions in each of chess and Othello, one in seven to ten had a tempting reply. People
-played it in a fifth to a quarter of those positions, as often as predicted (docs/research/baits.md).
+The judge's cost replaces that of the decision's own search, by which a third of all baits were errors of that
+search. People play a quarter to a third of these baits (docs/research/baits.md).
 
 The probabilities come from a human-move model if the game has one (`engine.human`). Without one,
-`rank_probabilities` uses only the scores: the reply's rank by shallow scores, and its true cost.
-
-A third of all baits are search errors: a search two plies deeper finds that they cost less than
-`MIN_ERROR_COST`. People play these false baits most often, because people see further than the first search.
-So a bait counts and is reported only if a search two plies deeper *confirms* it (`confirm_depth`).
+`rank_probabilities` uses only the scores: the reply's rank by shallow scores, and its cost in the decision's
+search.
 """
 
 import math
@@ -25,20 +23,24 @@ from dataclasses import dataclass, replace
 
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.expected import WHOLE, expected_score
-from engine.human.reply_forecast import Expectations, ReplyForecast, TemptingReply
+from engine.human.reply_forecast import Expectations, ReplyForecast
+from engine.judge import ReplyCosts, ReplyWord
 from engine.judgement import MIN_ERROR_COST, Judgement
 
-FORECAST_RULE = 1
-"""The version of these rules; increase it when the meaning of anything in this module changes."""
+FORECAST_RULE = 2
+"""The version of these rules; increase it when the meaning of anything in this module changes, and with
+`engine.judge.JUDGE_VERSION`."""
 
 MIN_BAIT_P = 0.10
-"""Minimum probability of a tempting reply."""
+"""Minimum probability of a bait."""
+LIKELIEST = 2
+"""A bait is one of so many likeliest replies."""
 
 RANK_MODEL = "looks"
 """`ModelInfo.kind` of `rank_probabilities`."""
 
-CONFIRM_PLIES = 2
-"""Number of plies by which the confirming search is deeper than the decision's search."""
+SHALLOW_DEPTHS = 2
+"""How many depths, from 2 plies on, tell how good a reply looks."""
 
 _DIGITS = 6
 _STEEPNESS = 6.5  # fits to people's replies gave 6.2 for chess and 7.1 for Othello
@@ -59,7 +61,7 @@ def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float
         Probabilities that add up to 1, in the same order.
     """
     expected_scores = [[expected_score(score, scale_centi) for score in scores] for scores in scores_centi]
-    shallow_scores = [sum(each[:2]) for each in expected_scores]
+    shallow_scores = [sum(each[:SHALLOW_DEPTHS]) for each in expected_scores]
     weights = [
         math.exp(-_STEEPNESS * each[-1] / WHOLE) / (1 + sum(other < shallow for other in shallow_scores))
         for each, shallow in zip(expected_scores, shallow_scores, strict=True)
@@ -90,7 +92,7 @@ def expected_by_rank(candidate: Candidate, scale_centi: float) -> ExpectedReplie
 def forecast(
     candidate: Candidate, scale_centi: float, expected: ExpectedReplies | None = None
 ) -> ReplyForecast:
-    """Forecast people's replies to a move; its baits are not yet confirmed.
+    """Forecast people's replies to a move; its baits are not known yet (`with_costs`).
 
     Args:
         candidate: The move with its complete profile.
@@ -112,20 +114,59 @@ def forecast(
     probabilities, base = (
         tuple(round(p, _DIGITS) for p in each) for each in (expected.probabilities, expected.base)
     )
-    tempting = _tempting(candidate, scale_centi, probabilities)
     replies = tuple(reply.reply for reply in candidate.replies)
-    return ReplyForecast(
-        FORECAST_RULE, expected.model, expected.prior, replies, probabilities, base, tempting, 0
-    )
+    return ReplyForecast(FORECAST_RULE, expected.model, expected.prior, replies, probabilities, base)
+
+
+def likeliest_replies(made: ReplyForecast) -> tuple[str, ...]:
+    """The replies whose costs decide which are baits, the likeliest first; empty for a forced reply."""
+    if len(made.replies) < 2:
+        return ()
+    ordered = sorted(zip(made.replies, made.probabilities, strict=True), key=lambda each: -each[1])
+    return tuple(reply for reply, p in ordered[:LIKELIEST] if p >= MIN_BAIT_P)
+
+
+def with_costs(
+    made: ReplyForecast, candidate: Candidate, scale_centi: float, costs: ReplyCosts
+) -> ReplyForecast:
+    """Return the forecast with its baits.
+
+    Args:
+        made: The forecast of the replies to the move.
+        candidate: The move with its complete profile.
+        scale_centi: See `forecast`.
+        costs: What the replies of `likeliest_replies` cost by the judge.
+
+    Raises:
+        RecordError: A reply was not judged.
+    """
+    likeliest = likeliest_replies(made)
+    judged = {reply: costs.of(reply) for reply in likeliest}
+    best = {costs.best.reply} | {reply for reply, cost in judged.items() if cost.word is ReplyWord.BEST}
+    looks = {each.reply: shallow_score(each, scale_centi) for each in candidate.replies}
+    best_look = max((looks[each] for each in best if each in looks), default=-math.inf)
+    errors = {reply for reply, cost in judged.items() if cost.word is ReplyWord.ERROR}
+    baits = tuple(reply for reply in made.replies if reply in errors and looks[reply] >= best_look)
+    return replace(made, costs=costs, bait_replies=baits)
+
+
+def shallow_score(reply: ReplyProfile, scale_centi: float) -> int:
+    """How good a reply looks to the opponent: minus our expected scores after two and three plies."""
+    return -sum(expected_score(score, scale_centi) for score in reply.scores_centi[:SHALLOW_DEPTHS])
 
 
 def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
     """Expectations from a forecast, summed over the replies.
 
+    A reply costs what the judge found, if the forecast has that, and otherwise the cost in the decision's own
+    search.
+
     Args:
         judgement: The judgement of the same move.
     """
     replies = judgement.replies
+    judged = {} if made.costs is None else {each.reply: each.cost for each in made.costs.replies}
+    costs = [judged.get(each.reply, each.cost) for each in replies]
     uniform = [1 / len(replies)] * len(replies) if replies else []
 
     def sums(values: Sequence[float]) -> tuple[float, float]:
@@ -135,48 +176,9 @@ def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
         )
 
     return Expectations(
-        *sums([each.cost >= MIN_ERROR_COST for each in replies]),
-        *sums([each.cost for each in replies]),
+        *sums([cost >= MIN_ERROR_COST for cost in costs]),
+        *sums(costs),
         *sums([judgement.is_paper_trap(each) for each in replies]),
         *sums([made.takes_bait(each.reply) for each in replies]),
         *sums([each.is_best for each in replies]),
     )
-
-
-def _tempting(
-    candidate: Candidate, scale_centi: float, probabilities: Sequence[float]
-) -> tuple[TemptingReply, ...]:
-    raw = expected_score(candidate.raw_centi, scale_centi)
-    best = [reply for reply in candidate.replies if reply.final_centi == candidate.raw_centi]
-    replies = []
-    for reply, p in zip(candidate.replies, probabilities, strict=True):
-        cost = expected_score(reply.final_centi, scale_centi) - raw
-        if cost >= MIN_ERROR_COST and p >= MIN_BAIT_P and (depths := _deceives_at(reply, best, scale_centi)):
-            replies.append(TemptingReply(reply.reply, p, cost, depths))
-    return tuple(replies)
-
-
-def _deceives_at(reply: ReplyProfile, best: Sequence[ReplyProfile], scale_centi: float) -> tuple[int, ...]:
-    """Depths below the full depth at which a reply looks at least as good as every best reply."""
-
-    def score_at(profile: ReplyProfile, at: int) -> int:
-        return -expected_score(profile.scores_centi[at], scale_centi)
-
-    shallow = range(len(reply.scores_centi) - 1)
-    return tuple(
-        at + 2 for at in shallow if all(score_at(reply, at) >= score_at(other, at) for other in best)
-    )
-
-
-def with_confirmed_costs(made: ReplyForecast, depth: int, costs: Sequence[int], source: str) -> ReplyForecast:
-    """Return the forecast with the costs that a deeper search found for its tempting replies.
-
-    Args:
-        depth: Depth of the deeper search in plies, counted from the decision's position.
-        costs: The cost of each tempting reply, in hundredths of a per cent of expected score.
-        source: The engine of the deeper search, stored as `ReplyForecast.confirm_source`.
-    """
-    tempting = tuple(
-        replace(each, confirmed_cost=cost) for each, cost in zip(made.tempting, costs, strict=True)
-    )
-    return replace(made, tempting=tempting, confirm_depth=depth, confirm_source=source)

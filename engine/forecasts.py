@@ -1,33 +1,33 @@
-"""Forecasts of the replies to a decision's move, by human-move models if available, with confirmed baits.
+"""Forecasts of the replies to a decision's move, by human-move models if available, with the judge's baits.
 
 Forecasts are made on the opponent's time, once the chosen move's profile is complete.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.bait_rule import CONFIRM_PLIES, ExpectedReplies, expectations, forecast, with_confirmed_costs
+from engine.bait_rule import (
+    FORECAST_RULE,
+    ExpectedReplies,
+    expectations,
+    forecast,
+    likeliest_replies,
+    with_costs,
+)
 from engine.decision import Candidate, Decision, Person
-from engine.expected import expected_score
+from engine.game import WIN_CENTI, continued_position
 from engine.games import ENGINE_GAMES, get_rules
 from engine.human.opponent_model_search import GameModels
 from engine.human.person_prior import estimated_side_time_s
 from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import Expectations, ReplyForecast
 from engine.human.reply_probabilities import predict_replies
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts, reply_costs
 from engine.judgement import expected_scale_centi, judge_decision
-from engine.protocols.engine_source import EnginePool, EngineSource
 from engine.randomised import undrawn_candidate
-from engine.search.reference import Searcher, exact_score
-from engine.stop import StopFlag, Stopped
-
-MAX_CONFIRM_NODES = 20_000_000
-"""Node limit of a confirming search (a few seconds); if it is reached, the baits stay unconfirmed."""
-MAX_CONFIRM_S = 5.0
-"""Time limit of a confirming search by another engine, in seconds."""
-_NO_LIMIT = 2**63 - 1  # nodes
+from engine.search.reference import Searcher
+from engine.stop import StopFlag
 
 
 def forecast_replies(
@@ -36,12 +36,9 @@ def forecast_replies(
     models: GameModels | None,
     person: Person,
     seconds: float | None,
-    searcher: Searcher,
     stop: StopFlag,
-    engine: EngineSource | None = None,
-    most_nodes: int = MAX_CONFIRM_NODES,
 ) -> ReplyForecast:
-    """The forecast of people's replies to a decision's move, with confirmed baits.
+    """The forecast of people's replies to a decision's move, with the judge's costs and the baits.
 
     If the move was chosen at random from two, replies to the other move are also forecast, because measuring
     a trap's effect requires both forecasts (`storage.evidence.inference.decisions`).
@@ -53,21 +50,73 @@ def forecast_replies(
         models: Human-move models for this game; if None, the probabilities come from the scores alone.
         person: The person who replies.
         seconds: See `engine.human.person_prior.estimated_side_time_s`; None if the clock is unknown.
-        searcher: Runs the confirming search.
-        engine: Confirms its own scores; if None, no engine's scores are confirmed.
-        most_nodes: Node limit of a confirming search by the searcher.
+        stop: Ends the work.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
         Stopped: The flag was set before the work was done.
     """
-    forecast = _unconfirmed(decision, decision.chosen, before, models, person, seconds)
+    forecast = _without_costs(decision, decision.chosen, before, models, person, seconds)
     if decision.trial_draw is not None:
         other = undrawn_candidate(decision)
-        forecast = replace(forecast, other=_unconfirmed(decision, other, before, models, person, seconds))
-    if is_scored_by_own_search(decision, searcher):
-        return confirm(decision, forecast, searcher, stop, most_nodes)
-    return forecast if engine is None else confirm_by_engine(decision, forecast, engine, stop)
+        forecast = replace(forecast, other=_without_costs(decision, other, before, models, person, seconds))
+    return judged_forecast(decision, forecast, stop)
+
+
+def judged_forecast(decision: Decision, made: ReplyForecast, stop: StopFlag) -> ReplyForecast:
+    """The forecast under the present rules, with the judge's costs of the likeliest replies and the baits.
+
+    Args:
+        decision: See `forecast_replies`.
+        made: A forecast of the replies to the decision's move, by any rules.
+        stop: Ends the work.
+
+    Raises:
+        IncompleteProfile: The profile is incomplete.
+        Stopped: The flag was set before the work was done.
+    """
+    decision.chosen.require_whole()
+    made = replace(made, rule=FORECAST_RULE)
+    likeliest = likeliest_replies(made)
+    if not likeliest and len(made.replies) < 2:
+        return made
+    costs = decision_costs(decision, likeliest, stop)
+    return with_costs(made, decision.chosen, expected_scale_centi(decision), costs)
+
+
+def decision_costs(
+    decision: Decision, replies: Iterable[str], stop: StopFlag, known: ReplyCosts | None = None
+) -> ReplyCosts:
+    """What replies to a decision's move cost, by the judge; see `engine.judge.reply_costs`.
+
+    In games that need another engine, which the judge does not play well, the costs are those in the
+    decision's own scores.
+
+    Raises:
+        IncompleteProfile: The costs are the decision's own, and the profile is incomplete.
+        RecordError: The costs are the decision's own, and lack a reply.
+        IllegalMove: A reply is not legal.
+        Stopped: The flag was set before the work was done.
+    """
+    if decision.game in ENGINE_GAMES:
+        return _own_costs(decision, replies)
+    game = get_rules(decision.game)
+    position = game.for_search(game.parse_position(decision.position))
+    after = continued_position(game, game.play(position, game.parse_move(position, decision.move)))
+    return reply_costs(decision.game, after, replies, stop, known=known)
+
+
+def _own_costs(decision: Decision, replies: Iterable[str]) -> ReplyCosts:
+    judgement, chosen = judge_decision(decision), decision.chosen
+    scores = {each.reply: -each.final_centi for each in chosen.replies}
+    is_solved = abs(chosen.raw_centi) >= WIN_CENTI
+
+    def own_cost(reply: str) -> ReplyCost:
+        cost = judgement.of(reply).cost
+        return ReplyCost(reply, scores[reply], cost, decision.depth - 1, is_solved)
+
+    best = own_cost(max(scores, key=scores.__getitem__))
+    return ReplyCosts(JUDGE_VERSION, best, tuple(own_cost(reply) for reply in dict.fromkeys(replies)))
 
 
 def decision_expectations(decision: Decision, made: ReplyForecast) -> Expectations:
@@ -94,7 +143,7 @@ def decision_expectations(decision: Decision, made: ReplyForecast) -> Expectatio
     return expectations(made, judgement)
 
 
-def _unconfirmed(
+def _without_costs(
     decision: Decision,
     candidate: Candidate,
     before: Sequence[Any],
@@ -122,7 +171,6 @@ def forecast_job(
     rating: int | None,
     initial_s: int | None,
     increment_s: int | None,
-    engines: EnginePool | None = None,
 ) -> Callable[[Searcher, StopFlag], ReplyForecast]:
     """`forecast_replies` as a job for a search thread, with models from the registry.
 
@@ -132,89 +180,11 @@ def forecast_job(
         rating: Rating of the person who replies; None if unknown.
         initial_s: Initial time of the game's clock; None without a clock.
         increment_s: Likewise.
-        engines: Lends the engine that confirms its own scores; if None, engines' scores are not confirmed.
     """
 
-    def job(searcher: Searcher, stop: StopFlag) -> ReplyForecast:
-        with registry.lend(decision.game) as models, ExitStack() as lent:
-            engine = None
-            if engines is not None and not is_scored_by_own_search(decision, searcher):
-                engine = lent.enter_context(engines.lend(decision.game))
+    def job(_: Searcher, stop: StopFlag) -> ReplyForecast:
+        with registry.lend(decision.game) as models:
             seconds = estimated_side_time_s(initial_s, increment_s)
-            person = Person(rating)
-            return forecast_replies(decision, before, models, person, seconds, searcher, stop, engine)
+            return forecast_replies(decision, before, models, Person(rating), seconds, stop)
 
     return job
-
-
-def is_scored_by_own_search(decision: Decision, searcher: Searcher) -> bool:
-    """Whether a search of the same kind as the searcher's produced the decision's scores."""
-    return decision.game not in ENGINE_GAMES and decision.profile_source == searcher.source
-
-
-def confirm(
-    decision: Decision,
-    made: ReplyForecast,
-    searcher: Searcher,
-    stop: StopFlag,
-    most_nodes: int = MAX_CONFIRM_NODES,
-) -> ReplyForecast:
-    """The forecast after searching its baits `CONFIRM_PLIES` deeper; unchanged if the search takes too long.
-
-    Another program's scores stay unconfirmed, because our search cannot verify them. See `confirm_by_engine`.
-
-    Raises:
-        Stopped: The flag was set before the work was done.
-    """
-    game = get_rules(decision.game)
-    if not is_scored_by_own_search(decision, searcher):
-        return made
-    root = game.for_search(game.parse_position(decision.position))
-    depth = min(decision.depth + CONFIRM_PLIES, game.most_plies_left(root), game.deepest_search)
-    if depth <= decision.depth or not made.tempting:  # the decision's own search reached the end of the game
-        most = max(depth, decision.depth)
-        return with_confirmed_costs(made, most, [each.cost for each in made.tempting], searcher.source)
-    after = game.play(root, game.parse_move(root, decision.move))
-    scale = expected_scale_centi(decision)
-    stop.set_node_limit(most_nodes)
-    try:
-        best = expected_score(exact_score(searcher, after, depth - 1, stop), scale)
-        costs = []
-        for each in made.tempting:
-            child = game.play(after, game.parse_move(after, each.reply))
-            costs.append(best - expected_score(-exact_score(searcher, child, depth - 2, stop), scale))
-    except Stopped:
-        # The number of nodes does not tell who stopped it: a search counts them in blocks.
-        stop.set_node_limit(_NO_LIMIT)
-        if stop.is_set():
-            raise
-        return made
-    return with_confirmed_costs(made, depth, costs, searcher.source)
-
-
-def confirm_by_engine(
-    decision: Decision, made: ReplyForecast, engine: EngineSource, stop: StopFlag
-) -> ReplyForecast:
-    """The forecast after searching its baits `CONFIRM_PLIES` deeper with the engine that gave the scores.
-
-    The forecast is unchanged if the search takes over `MAX_CONFIRM_S`, the engine fails, or another engine is
-    now in use. Engines have their own pruning rules, so a repeated search may find different costs; the
-    record keeps the costs that this search found.
-
-    Raises:
-        Stopped: The flag was set before the work was done.
-    """
-    game, source = get_rules(decision.game), decision.profile_source
-    root = game.parse_position(decision.position)
-    depth = min(decision.depth + CONFIRM_PLIES, game.most_plies_left(game.for_search(root)))
-    if depth <= decision.depth or not made.tempting:  # the decision's own search reached the end of the game
-        most = max(depth, decision.depth)
-        return with_confirmed_costs(made, most, [each.cost for each in made.tempting], source)
-    after = game.play(root, game.parse_move(root, decision.move))
-    scores = engine.score_moves(after, [each.reply for each in made.tempting], depth - 1, stop, MAX_CONFIRM_S)
-    if scores is None or scores.name != source:
-        return made
-    scale = expected_scale_centi(decision)
-    best = expected_score(scores.best_centi, scale)
-    costs = [best - expected_score(score, scale) for score in scores.scores_centi]
-    return with_confirmed_costs(made, depth, costs, source)

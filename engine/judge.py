@@ -65,6 +65,8 @@ class ReplyCost:
     """What one reply costs."""
 
     reply: str
+    score_centi: int
+    """Score after the reply, for the person who replies."""
     cost: int
     """Cost compared with the best reply, at least 0, in hundredths of a per cent of expected score."""
     depth: int
@@ -86,12 +88,15 @@ class ReplyCosts:
 
     version: int
     """The `JUDGE_VERSION` of the costs."""
-    best: str
-    """The best reply."""
-    best_centi: int
-    """Score of the position before the reply, for the person who replies."""
+    best: ReplyCost
+    """The best reply; its score is that of the position before the reply."""
     replies: tuple[ReplyCost, ...]
     """The replies asked for, in that order, without repetitions; `best` only if it was asked for."""
+
+    @property
+    def depth(self) -> int:
+        """The depth in plies to which all of these costs hold; 0 if no reply was asked for."""
+        return min((each.depth for each in self.replies), default=0)
 
     def of(self, reply: str) -> ReplyCost:
         """The cost of a reply.
@@ -99,7 +104,7 @@ class ReplyCosts:
         Raises:
             RecordError: The reply was not judged.
         """
-        for each in self.replies:
+        for each in (self.best, *self.replies):
             if each.reply == reply:
                 return each
         raise RecordError(f"the reply {reply} was not judged")
@@ -162,7 +167,12 @@ def _plain_value(game: Game[Any], searcher: Searcher, root: Any, nodes: int, sto
 
 
 def reply_costs(
-    game_name: str, position: Any, replies: Iterable[str], stop: StopFlag, nodes: int | None = None
+    game_name: str,
+    position: Any,
+    replies: Iterable[str],
+    stop: StopFlag,
+    nodes: int | None = None,
+    known: ReplyCosts | None = None,
 ) -> ReplyCosts:
     """Judge some replies in a position.
 
@@ -172,6 +182,7 @@ def reply_costs(
         replies: The replies to judge, in the game's notation.
         stop: Ends the work.
         nodes: See `position_value`.
+        known: Costs in the same position, which are not searched again if this version found them.
 
     Raises:
         Stopped: The flag was set before the work was done.
@@ -180,18 +191,25 @@ def reply_costs(
     """
     game = get_rules(game_name)
     root = game.for_search(position)
-    before = position_value(game, root, stop, nodes)
-    if before.best is None:
-        raise ValueError("the game is over: there is no reply to judge")
+    if known is not None and known.version != JUDGE_VERSION:
+        known = None
+    best = _best_reply(game, root, stop, nodes) if known is None else known.best
+    found = {each.reply: each for each in (best, *(() if known is None else known.replies))}
     scale = game.expected_scale_centi(root)
-    whole = expected_score(before.score_centi, scale)
-    judged = []
-    for reply in dict.fromkeys(replies):
-        if reply == before.best:
-            judged.append(ReplyCost(reply, 0, before.depth, before.is_solved))
+    whole = expected_score(best.score_centi, scale)
+    asked = tuple(dict.fromkeys(replies))
+    for reply in asked:
+        if reply in found:
             continue
         after = position_value(game, game.play(root, game.parse_move(root, reply)), stop, nodes)
         cost = max(0, whole - expected_score(-after.score_centi, scale))
-        is_solved = before.is_solved and after.is_solved
-        judged.append(ReplyCost(reply, cost, min(before.depth, after.depth + 1), is_solved))
-    return ReplyCosts(JUDGE_VERSION, before.best, before.score_centi, tuple(judged))
+        depth, is_solved = min(best.depth, after.depth + 1), best.is_solved and after.is_solved
+        found[reply] = ReplyCost(reply, -after.score_centi, cost, depth, is_solved)
+    return ReplyCosts(JUDGE_VERSION, best, tuple(found[reply] for reply in asked))
+
+
+def _best_reply(game: Game[Any], root: Any, stop: StopFlag, nodes: int | None) -> ReplyCost:
+    value = position_value(game, root, stop, nodes)
+    if value.best is None:
+        raise ValueError("the game is over: there is no reply to judge")
+    return ReplyCost(value.best, value.score_centi, 0, value.depth, value.is_solved)

@@ -15,6 +15,7 @@ from hypothesis.internal.constants_ast import Constants
 from xdist.scheduler import LoadScopeScheduling
 
 from bot.threads.cores import available_cores
+from engine.judge import NODES
 from tests.inline_sqlite import sqlite_threads
 from tests.migrated_once import migrations
 from tests.shared_databases import postgres, postgres_template, sqlite_template
@@ -31,6 +32,9 @@ settings.register_profile("repeatable", derandomize=True, database=None, deadlin
 settings.load_profile("repeatable")
 # Otherwise it also draws constants from the modules imported so far, which depend on the tests run before.
 providers._get_local_constants = Constants
+
+# The judge's full searches would take most of the time of tests that play games.
+NODES.update(dict.fromkeys(NODES, 4_000))
 
 # In memory where there is room, because the tests create and synchronize many databases.
 _MEMORY = Path("/dev/shm")

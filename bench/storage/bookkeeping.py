@@ -115,7 +115,7 @@ def play(name: str, depth: int) -> tuple[tuple[str, ...], list[Made]]:
     with ModelRegistry(ModelSettings()).lend(name) as models:
         for ply in range(0, len(moves), 2):
             whole = complete(decisions[ply], searcher, StopFlag())
-            forecast = forecast_replies(whole, (), models, UNKNOWN_PERSON, None, searcher, StopFlag())
+            forecast = forecast_replies(whole, (), models, UNKNOWN_PERSON, None, StopFlag())
             reply = moves[ply + 1] if ply + 1 < len(moves) else None
             made.append(Made(ply, decisions[ply], whole, forecast, classify_by_figure_9(whole, reply)))
     return tuple(moves), made

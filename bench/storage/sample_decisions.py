@@ -1,7 +1,6 @@
 """Creates real decisions of each game, with every reply judged and forecast, for synthetic databases."""
 
 import random
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -10,11 +9,11 @@ from bench.suites import native_searcher
 from engine.bait_rule import MIN_BAIT_P, expectations
 from engine.completion import complete
 from engine.decision import Decision, ModelInfo, Outcome, Person
-from engine.expected import expected_score
 from engine.forecasts import forecast_replies
 from engine.games import get_rules
-from engine.human.reply_forecast import TemptingReply
-from engine.judgement import MIN_ERROR_COST, classify_by_figure_9, expected_scale_centi, judge_decision
+from engine.human.reply_forecast import ReplyForecast
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
+from engine.judgement import MIN_ERROR_COST, classify_by_figure_9, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
 from engine.search.searchers import make_searcher
@@ -62,7 +61,7 @@ def samples(game: str, count: int, seed: int) -> list[Sample]:
             continue
         decision = complete(player.choose(position, Limits(DEPTHS[game]), StopFlag()), searcher, StopFlag())
         if len(decision.chosen.replies) >= 2:
-            samples.append(sample(decision, searcher, wants_bait=len(samples) % 3 == 0))
+            samples.append(sample(decision, wants_bait=len(samples) % 3 == 0))
         if len(samples) == count:
             return samples
     raise RuntimeError(f"{game}: too few positions with a choice for both sides")
@@ -76,16 +75,16 @@ def drawn_samples() -> list[Sample]:
     )
     position = rules.parse_position(DRAWN_AT)
     decisions = [player.choose(position, Limits(6), StopFlag(), seed=seed) for seed in (0, (1 << 64) - 1)]
-    return [sample(complete(each, searcher, StopFlag()), searcher) for each in decisions]
+    return [sample(complete(each, searcher, StopFlag())) for each in decisions]
 
 
-def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sample:
+def sample(decision: Decision, *, wants_bait: bool = False) -> Sample:
     """A decision with a complete profile, judged and forecast."""
     judgement = judge_decision(decision)
-    forecast = forecast_replies(decision, (), None, Person(), None, searcher, StopFlag())
+    forecast = forecast_replies(decision, (), None, Person(), None, StopFlag())
     forecast = replace(forecast, model=MODELS.get(decision.game, forecast.model))
     if wants_bait and forecast.bait is None:
-        forecast = replace(forecast, tempting=(*forecast.tempting, *_bait(decision, forecast.probabilities)))
+        forecast = _with_bait(decision, forecast)
     bait = forecast.bait
     return Sample(
         decision=decision,
@@ -105,23 +104,27 @@ def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sa
             **asdict(expectations(forecast, judgement)),
             "bait": None if bait is None else bait.reply,
             "bait_probability": None if bait is None else bait.p_reply,
-            "bait_cost": None if bait is None else bait.cost,
-            "confirm_depth": forecast.confirm_depth,
+            "bait_cost": None if bait is None else bait.cost.cost,
+            "confirm_depth": 0 if forecast.costs is None else forecast.costs.depth,
             "record": forecast.to_record(),
         },
         outcomes=tuple(classify_by_figure_9(decision, each.reply) for each in decision.chosen.replies),
         probabilities=forecast.probabilities,
-        baits=frozenset(each.reply for each in forecast.confirmed),
+        baits=frozenset(forecast.bait_replies),
     )
 
 
-def _bait(decision: Decision, probabilities: Sequence[float]) -> Iterator[TemptingReply]:
-    """Turn the most probable error, if any, into a confirmed bait."""
-    scale = expected_scale_centi(decision)
-    worth = expected_score(decision.chosen.raw_centi, scale)
-    costs = [expected_score(each.final_centi, scale) - worth for each in decision.chosen.replies]
-    errors = [number for number, cost in enumerate(costs) if cost >= MIN_ERROR_COST]
-    if errors:
-        which = max(errors, key=lambda number: probabilities[number])
-        reply = decision.chosen.replies[which].reply
-        yield TemptingReply(reply, max(probabilities[which], MIN_BAIT_P), costs[which], (2,), costs[which])
+def _with_bait(decision: Decision, forecast: ReplyForecast) -> ReplyForecast:
+    """Turn the likeliest error of the decision's own scores, if there is one, into a bait."""
+    errors = [each for each in judge_decision(decision).replies if each.cost >= MIN_ERROR_COST]
+    if not errors:
+        return forecast
+    worst = max(errors, key=lambda each: forecast.probability_of(each.reply))
+    at = forecast.replies.index(worst.reply)
+    likely = [max(p, MIN_BAIT_P) if n == at else p for n, p in enumerate(forecast.probabilities)]
+    score = next(-each.final_centi for each in decision.chosen.replies if each.reply == worst.reply)
+    cost = ReplyCost(worst.reply, score, worst.cost, decision.depth, is_solved=False)
+    best = min(decision.chosen.replies, key=lambda each: each.final_centi)
+    found = ReplyCost(best.reply, -best.final_centi, 0, decision.depth, is_solved=False)
+    costs = ReplyCosts(JUDGE_VERSION, found, (cost,))
+    return replace(forecast, probabilities=tuple(likely), costs=costs, bait_replies=(worst.reply,))

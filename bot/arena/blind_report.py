@@ -146,21 +146,16 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
         return None
     names = ("reply", "name", "probability", "cost")
     baits = [_only(names, each) | {"odds": each.probability} for each in forecast.baits]  # odds: until 0.4.0
-    return {"is_confirmed": forecast.is_confirmed, "baits": baits, "is_taken": forecast.is_taken}
+    return {"is_judged": forecast.is_judged, "baits": baits, "is_taken": forecast.is_taken}
 
 
 def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
     """Indices into the lists of scores by depth: the first, one in between, and the last.
 
-    The second is the index nearest to the middle, after the first, at which the bait deceives; if there is
-    none, it is the middle.
+    The second is the depth that decides together with the first how good a reply looks (`engine.bait_rule`).
     """
     last = max([len(each.scores_centi) for each in decision.replies], default=0) - 1
-    middle = last // 2
-    if decision.forecast is not None and decision.forecast.baits:
-        deceives = [depth - 2 for depth in decision.forecast.baits[0].deceives_at]
-        middle = min([at for at in deceives if at > 0], key=lambda at: abs(at - middle), default=middle)
-    return 0, middle, last
+    return 0, min(1, max(0, last)), last
 
 
 def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict[str, Any]:

@@ -136,4 +136,4 @@ def _bait(player: GameRunner) -> BaitStatus | None:
         name = rules.move_name(session.position, move)
     except IllegalMove:  # the forecast was of a move that another one has replaced
         return None
-    return BaitStatus(name, rules.move_squares(move), bait.p_reply, bait.cost / 10_000)
+    return BaitStatus(name, rules.move_squares(move), bait.p_reply, bait.cost.cost / 10_000)

@@ -1,6 +1,7 @@
 """Judges the replies of finished games (`engine.judge`) on idle threads, the latest game first.
 
-With a new version of the judge no game is judged, so this task judges all of them again. A game's judgements
+With a new version of the judge no game is judged, so this task judges all of them again, and finds the baits
+of their forecasts again. A game's judgements
 are stored in one transaction; an interrupted game is judged again from its start. Of several programs that
 share a database, one judges.
 """
@@ -9,18 +10,22 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.threads.fair_queue import JobRank
 from bot.threads.search_pool import SearchPool
-from engine.game import positions, starting_position
-from engine.games import get_rules
-from engine.judge import ReplyCosts, reply_costs
+from engine.bait_rule import FORECAST_RULE
+from engine.errors import RecordError
+from engine.forecasts import decision_costs, decision_expectations, judged_forecast
+from engine.human.reply_forecast import Expectations, ReplyForecast
+from engine.judge import ReplyCosts
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
 from storage.database import Database, Role
 from storage.errors import RoleTaken, StorageError
 from storage.evidence.summaries import summarise
+from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import load_game_by_id
 from storage.ledger.judgements import (
     ReplyToJudge,
@@ -29,7 +34,6 @@ from storage.ledger.judgements import (
     replies_to_judge,
     store_judgements,
 )
-from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
 
@@ -104,36 +108,52 @@ class ReplyJudge:
     async def _judge_game(self, key: int, role: Role) -> None:
         async with self._database.read() as session:
             game = await load_game_by_id(session, key)
-            replies = await replies_to_judge(session, key)
+            replies = await _replies_to_judge(session, key)
         judged: dict[int, tuple[str, ReplyCosts]] = {}
-        if game is not None and replies:
+        forecasts: dict[int, tuple[ReplyForecast, Expectations]] = {}
+        for each in replies:
             try:
-                for reply, position in _with_positions(game, replies):
-                    asked = (reply.reply, *reply.likeliest)
-                    job = partial(_judge, game.game, position, asked)
-                    costs = await self._pool.run(job, game.game, rank=JobRank.SPARE)
-                    judged[reply.decision_id] = reply.reply, costs
-            except Exception as error:  # a damaged game must not stop the others; its other replies count
+                job = partial(_judge, each)
+                forecast, costs = await self._pool.run(job, each.decision.game, rank=JobRank.SPARE)
+                if forecast is not None:
+                    forecasts[each.decision_id] = forecast, decision_expectations(each.decision, forecast)
+            except Exception as error:  # damaged data must not stop the others
                 logger.warning(
-                    "game %s: its replies cannot all be judged: %s: %s",
-                    game.site_game_id,
+                    "game %s: the reply to %s cannot be judged: %s: %s",
+                    "" if game is None else game.site_game_id,
+                    each.decision.move,
                     type(error).__name__,
                     error,
                 )
+                continue
+            if costs is not None and each.reply is not None:
+                judged[each.decision_id] = each.reply, costs
         async with self._database.write() as session:
             await role.verify(session)
+            for decision, made in forecasts.items():
+                await store_forecast(session, decision, *made)
             await store_judgements(session, key, judged)
             await summarise(session, [key])
 
 
-def _with_positions(game: StoredGame, replies: list[ReplyToJudge]) -> list[tuple[ReplyToJudge, Any]]:
-    """Each reply with the position in which it was played."""
-    rules = get_rules(game.game)
-    known = list(positions(rules, game.moves, starting_position(rules, game.initial_position)))
-    return [(each, known[each.ply + 1]) for each in replies]
+async def _replies_to_judge(session: AsyncSession, key: int) -> list[ReplyToJudge]:
+    """`replies_to_judge`; none if a record of the game cannot be read."""
+    try:
+        return await replies_to_judge(session, key, FORECAST_RULE)
+    except RecordError as error:
+        logger.warning("game %d cannot be judged: %s", key, error)
+        return []
 
 
 def _judge(
-    game_name: str, position: Any, replies: tuple[str, ...], _: Searcher, stop: StopFlag
-) -> ReplyCosts:
-    return reply_costs(game_name, position, replies, stop)
+    judged: ReplyToJudge, _: Searcher, stop: StopFlag
+) -> tuple[ReplyForecast | None, ReplyCosts | None]:
+    """The forecast under the present rules if it was made by earlier ones, and the costs."""
+    forecast, decision = judged.forecast, judged.decision
+    renewed = None
+    if forecast is not None and forecast.rule < FORECAST_RULE and decision.is_complete:
+        renewed = forecast = judged_forecast(decision, forecast, stop)
+    if judged.reply is None:
+        return renewed, None
+    known = None if forecast is None else forecast.costs
+    return renewed, decision_costs(decision, (judged.reply,), stop, known)

@@ -140,7 +140,7 @@ def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
         return f"I know of no error that {move} tempts people to make."
     after = game.play(position, played)
     reply = game.move_name(after, game.parse_move(after, bait.reply))
-    cost = percent(bait.cost / WHOLE)
+    cost = percent(bait.cost.cost / WHOLE)
     return f"{percent(bait.p_reply)} of people reply {reply} to {move}. It costs {cost} of the game."
 
 

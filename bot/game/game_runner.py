@@ -72,7 +72,7 @@ from engine.errors import EngineMismatch
 from engine.forecasts import forecast_job
 from engine.game import IllegalMove, continued_position, positions, replay, starting_position
 from engine.games import get_rules
-from engine.human.reply_forecast import TemptingReply
+from engine.human.reply_forecast import Bait
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
@@ -156,7 +156,7 @@ class GameRunner:
         self._clocks_at = 0.0
         self._due: tuple[float, float] | None = None
         """When our latest turn began, by the local clock, and its time limit in seconds."""
-        self._pending_bait: tuple[int, TemptingReply] | None = None
+        self._pending_bait: tuple[int, Bait] | None = None
         """Ply of our latest move with a forecast, and the confirmed bait that it sets."""
         self._unknown = 0
         """Number of consecutive times that the server said the game does not exist."""
@@ -210,7 +210,7 @@ class GameRunner:
         return max(0.0, self._services.clock() - began_s - longest_s)
 
     @property
-    def pending_bait(self) -> TemptingReply | None:
+    def pending_bait(self) -> Bait | None:
         """Our last move's bait, until the reply arrives; None if there is none or it is unknown."""
         ply, bait = self._pending_bait or (0, None)
         return None if self.is_over or len(self.session.moves or ()) != ply + 1 else bait
@@ -686,7 +686,6 @@ class GameRunner:
             rating=game.opponent_rating,
             initial_s=game.clock_initial_s,
             increment_s=game.clock_increment_s,
-            engines=self._services.engines,
         )
         try:
             forecast = await self._services.pool.run(job, decision.game, rank=JobRank.BACKGROUND)

@@ -18,7 +18,7 @@ from bot.match.processor_use import processor_time_s, used_s
 from engine.completion import complete
 from engine.decision import Decision, Person
 from engine.errors import DamagedFile
-from engine.forecasts import MAX_CONFIRM_NODES, forecast_replies
+from engine.forecasts import forecast_replies
 from engine.game import continued_position
 from engine.games import get_rules
 from engine.human.opponent_model_search import Background, GameModels
@@ -47,8 +47,6 @@ _MAX_PROFILE_NODE_FACTOR = 20
 """Maximum ratio of positions visited for a game's profiles to those visited to choose its moves."""
 _MIN_PROFILE_NODE_LIMIT = 5_000_000
 """Number of positions that a game's profiles can always visit, whatever `_MAX_PROFILE_NODE_FACTOR` allows."""
-_MIN_CONFIRM_NODE_LIMIT = 1_000_000
-"""The same for the search that confirms one move's baits."""
 
 
 class Participant(Protocol):
@@ -185,7 +183,7 @@ class OurPlayer:
     def forecast_replies(
         self, decisions: Sequence[tuple[int, Decision]], people: HumanPlayer
     ) -> dict[int, ReplyForecast]:
-        """Forecast simulated people's replies to the moves with complete profiles, and confirm the baits.
+        """Forecast simulated people's replies to the moves with complete profiles, and find the baits.
 
         Returns:
             Forecasts by ply; a move whose forecast fails has none.
@@ -194,14 +192,8 @@ class OurPlayer:
         for ply, decision in decisions:
             if not decision.is_complete:
                 continue
-            most_nodes = min(
-                MAX_CONFIRM_NODES, max(_MIN_CONFIRM_NODE_LIMIT, _MAX_PROFILE_NODE_FACTOR * decision.nodes)
-            )
-            searcher, engine = self._searcher, self._source
             try:
-                made[ply] = forecast_replies(
-                    decision, (), people.models, people.person, None, searcher, StopFlag(), engine, most_nodes
-                )
+                made[ply] = forecast_replies(decision, (), people.models, people.person, None, StopFlag())
             except Exception:  # the game counts all the same
                 logger.exception("cannot forecast the replies at ply %d", ply)
         return made

@@ -207,7 +207,7 @@ class _Moment:
     @property
     def is_checked(self) -> bool:
         """Whether each of the forecast's baits has been confirmed or ruled out."""
-        return self.decision.forecast is not None and self.decision.forecast.is_confirmed
+        return self.decision.forecast is not None and self.decision.forecast.is_judged
 
     @property
     def arguments(self) -> dict[str, TextPart]:
@@ -273,7 +273,7 @@ def _moment(decision: DecisionReport, name: str, bot: str, unit: str) -> _Moment
     by_reply = {each.reply: each for each in decision.replies}
     forecast = decision.forecast
     baits: Sequence[BaitReport] = ()
-    if forecast is not None and forecast.is_confirmed and not decision.is_decided:
+    if forecast is not None and forecast.is_judged and not decision.is_decided:
         baits = sorted(forecast.baits, key=lambda each: -each.probability * each.cost)
     least = min((each.final_centi for each in decision.replies), default=0)
     bests = tuple(each for each in decision.replies if each.final_centi == least)

@@ -166,5 +166,5 @@ def _baits_taken(traps: int, baits_taken: int, lost: float, name: WhoText) -> Se
 def _is_unchecked(decision: DecisionReport) -> bool:
     """Whether the move's baits are unknown: the move was answered, but its forecast is unconfirmed."""
     is_answered = decision.outcome is not None and decision.reply is not None
-    is_checked = decision.forecast is not None and decision.forecast.is_confirmed
+    is_checked = decision.forecast is not None and decision.forecast.is_judged
     return is_answered and not decision.is_decided and len(decision.replies) > 1 and not is_checked

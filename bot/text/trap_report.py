@@ -126,18 +126,18 @@ class TrapReport:
 
 @dataclass(frozen=True, slots=True)
 class BaitReport:
-    """A tempting reply, confirmed by a deeper search (`engine.bait_rule`)."""
+    """A bait (`engine.bait_rule`)."""
 
     reply: str
     name: str
     probability: float
     """Probability that people play the bait."""
     cost: int
-    """Cost in hundredths of a per cent of expected score, according to the decision's search."""
-    confirmed_cost: int
-    """Cost according to the confirming search, in the same unit."""
-    deceives_at: tuple[int, ...]
-    """Depths in plies at which the bait looks at least as good as the best reply."""
+    """Cost by the judge, in hundredths of a per cent of expected score."""
+    depth: int
+    """The cost holds to this depth in plies, counted from the position before the bait."""
+    is_solved: bool
+    """Whether the cost is the true cost, whatever the depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +145,10 @@ class ForecastReport:
     """How people are expected to reply to the move that we played."""
 
     model: ModelInfo
-    is_confirmed: bool
-    """Whether a confirming search was run; without one, no bait is listed."""
+    is_judged: bool
+    """Whether it is known which replies are baits."""
     baits: tuple[BaitReport, ...]
-    """Confirmed baits by decreasing expected loss (probability times cost); the first is the move's bait."""
+    """Baits by decreasing expected loss (probability times cost); the first is the move's bait."""
     error_probability: float
     """Probability of an error: a reply that costs at least a tenth of a point."""
     is_taken: bool | None
@@ -456,19 +456,19 @@ def _forecast(
 ) -> ForecastReport | None:
     if made is None or judgement is None:
         return None
-    baits = sorted(made.confirmed, key=lambda each: -each.expected_loss)
+    baits = sorted(made.baits, key=lambda each: -each.expected_loss)
     reply = None if outcome is None else outcome.reply
     return ForecastReport(
         model=made.model,
-        is_confirmed=made.confirm_depth > 0,
+        is_judged=made.is_judged,
         baits=tuple(
             BaitReport(
                 each.reply,
                 board.name(each.reply),
                 each.p_reply,
-                each.cost,
-                each.confirmed_cost or 0,
-                each.deceives_at,
+                each.cost.cost,
+                each.cost.depth,
+                each.cost.is_solved,
             )
             for each in baits
         ),

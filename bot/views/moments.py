@@ -85,7 +85,7 @@ class Moment:
     @property
     def is_checked(self) -> bool:
         """Whether we know which replies tempt people."""
-        return self.decision.forecast is not None and self.decision.forecast.is_confirmed
+        return self.decision.forecast is not None and self.decision.forecast.is_judged
 
     @property
     def is_judged(self) -> bool:
@@ -101,7 +101,7 @@ class Moment:
     def baits(self) -> tuple[BaitReport, ...]:
         """Confirmed baits; empty in decided positions and for moves that were never played."""
         found = self.decision.forecast
-        if found is None or not found.is_confirmed or self.decision.is_decided or self.is_dropped:
+        if found is None or not found.is_judged or self.decision.is_decided or self.is_dropped:
             return ()
         return found.baits
 
@@ -275,12 +275,12 @@ class Moment:
         if told.forecast is not None:
             baits = [
                 f"{bait.name}: {probability_text(bait.probability)} likely, costs "
-                f"{percent(bait.cost / WHOLE)}; two plies deeper {percent(bait.confirmed_cost / WHOLE)}"
+                f"{percent(bait.cost / WHOLE)}, {'solved' if bait.is_solved else f'to depth {bait.depth}'}"
                 for bait in told.forecast.baits
             ]
-            checked = "no: the deeper search took too long, so no bait is named"
-            if told.forecast.is_confirmed:
-                checked = "by a search two plies deeper"
+            checked = "not yet, so no bait is named"
+            if told.forecast.is_judged:
+                checked = "by the judge"
             rows = [
                 ("An error", probability_text(told.forecast.error_probability)),
                 *(("A bait", text) for text in baits or ["none"]),

@@ -5,33 +5,27 @@ from typing import Any, Self
 
 from engine.decision import ModelInfo
 from engine.errors import RecordError
-from engine.judgement import MIN_ERROR_COST
+from engine.judge import ReplyCost, ReplyCosts
 from engine.plain_values import OLD_NAMES, reader
+
+_FIRST_RULE = 1
+_FIRST_RULE_FIELDS = ("tempting", "confirm_depth", "confirm_source")
 
 
 @dataclass(frozen=True, slots=True)
-class TemptingReply:
-    """A tempting reply; costs are in hundredths of a per cent of expected score."""
+class Bait:
+    """A reply that looks good and is bad."""
 
     reply: str
-    p_reply: float = field(metadata={OLD_NAMES: ("odds",)})
+    p_reply: float
     """Probability of the reply."""
-    cost: int
-    """Cost of the reply in the decision's own search."""
-    deceives_at: tuple[int, ...]
-    """Depths in plies, ascending, at which the reply looks at least as good as every best reply."""
-    confirmed_cost: int | None = None
-    """Cost of the reply in the confirming search; None if no confirming search was run."""
-
-    @property
-    def is_confirmed(self) -> bool:
-        """Whether the reply is also an error in the confirming search."""
-        return self.confirmed_cost is not None and self.confirmed_cost >= MIN_ERROR_COST
+    cost: ReplyCost
+    """What it costs by the judge."""
 
     @property
     def expected_loss(self) -> float:
         """Probability times cost."""
-        return self.p_reply * self.cost
+        return self.p_reply * self.cost.cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +48,31 @@ class ReplyForecast:
     """Each reply's probability, to six digits."""
     base: tuple[float, ...]
     """The model's probabilities before it was adapted to the person; empty if it was not."""
-    tempting: tuple[TemptingReply, ...]
-    """Tempting replies according to the decision's own search, in the order of the profile."""
-    confirm_depth: int
-    """Depth of the confirming search in plies from the decision's position; 0 if the search took too long."""
-    confirm_source: str = ""
-    """The engine of the confirming search, as in `Decision.profile_source`; empty if none was recorded."""
+    costs: ReplyCosts | None = None
+    """What the likeliest replies cost by the judge; None for a forced reply, or if it is not known yet."""
+    bait_replies: tuple[str, ...] = ()
+    """The replies that are baits, in the order of the profile."""
     other: "ReplyForecast | None" = None
-    """The forecast for the move that a trial did not select (`Decision.trial_draw`), without confirmation."""
+    """The forecast for the move that a trial did not select (`Decision.trial_draw`), without costs."""
 
     @property
-    def confirmed(self) -> tuple[TemptingReply, ...]:
-        """The confirmed tempting replies."""
-        return tuple(each for each in self.tempting if each.is_confirmed)
+    def is_judged(self) -> bool:
+        """Whether it is known which replies are baits; a forced reply is none."""
+        return self.costs is not None or len(self.replies) < 2
 
     @property
-    def bait(self) -> TemptingReply | None:
-        """The confirmed bait with the highest probability times cost; None if our move sets no bait."""
-        return max(self.confirmed, key=lambda each: each.expected_loss, default=None)
+    def baits(self) -> tuple[Bait, ...]:
+        """The baits, in the order of the profile."""
+        if self.costs is None:
+            return ()
+        return tuple(
+            Bait(reply, self.probability_of(reply), self.costs.of(reply)) for reply in self.bait_replies
+        )
+
+    @property
+    def bait(self) -> Bait | None:
+        """The bait with the highest probability times cost; None if our move sets no bait."""
+        return max(self.baits, key=lambda each: each.expected_loss, default=None)
 
     def probability_of(self, reply: str) -> float:
         """A reply's probability.
@@ -85,8 +86,8 @@ class ReplyForecast:
             raise RecordError(f"{reply} is not among the replies of the forecast") from None
 
     def takes_bait(self, reply: str) -> bool:
-        """Whether a reply takes any confirmed bait."""
-        return any(each.reply == reply for each in self.confirmed)
+        """Whether a reply takes any bait."""
+        return reply in self.bait_replies
 
     def to_record(self) -> dict[str, Any]:
         """A dictionary of plain JSON values; `from_record` turns it back into an equal forecast."""
@@ -102,13 +103,18 @@ class ReplyForecast:
     def from_record(cls, record: dict[str, Any]) -> Self:
         """Restore a forecast from a record written by `to_record`.
 
+        A forecast of the first rules is restored without its baits, which were found by other searches.
+
         Raises:
             RecordError: The record lacks a field, or has an unknown field or a value of the wrong type.
         """
         try:
-            forecast: Self = reader(ReplyForecast)(record)
+            forecast: Self = reader(ReplyForecast)(_without_old_baits(record))
             if len(forecast.replies) != len(forecast.probabilities):
                 raise ValueError("the number of probabilities differs from the number of replies")
+            judged = () if forecast.costs is None else forecast.costs.replies
+            if not set(forecast.bait_replies) <= {each.reply for each in judged}:
+                raise ValueError("a bait was not judged")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RecordError(f"not the record of a forecast: {error}") from error
         return forecast
@@ -116,11 +122,14 @@ class ReplyForecast:
 
 def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
     """A forecast as plain values under the names used in records, which call probabilities ``odds``."""
-    record["tempting"] = tuple(
-        {"odds" if name == "p_reply" else name: value for name, value in each.items()}
-        for each in record["tempting"]
-    )
     return {"odds" if name == "probabilities" else name: value for name, value in record.items()}
+
+
+def _without_old_baits(record: Any) -> Any:
+    if not isinstance(record, dict) or record.get("rule") != _FIRST_RULE:
+        return record
+    left = {name: value for name, value in record.items() if name not in _FIRST_RULE_FIELDS}
+    return left | {"other": _without_old_baits(record["other"])} if "other" in record else left
 
 
 @dataclass(frozen=True, slots=True)

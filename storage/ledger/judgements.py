@@ -2,31 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, insert, select
+from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.decision import Decision
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from storage.filters import standing_conditions
 from storage.inserts import insert_all_new
 from storage.ledger.forecasts import forecasts_of_game
-from storage.tables.games import DecisionRow, GameRow, JudgedGameRow, JudgementRow, OutcomeRow
-
-LIKELIEST = 2
-"""Number of likeliest replies that are judged besides the reply that was played."""
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, JudgedGameRow, JudgementRow, OutcomeRow
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyToJudge:
-    """A decision whose reply is yet to be judged."""
+    """A decision whose reply is yet to be judged, or whose forecast was made by earlier rules."""
 
     decision_id: int
-    ply: int
-    """Number of moves before the decision."""
-    reply: str
-    likeliest: tuple[str, ...]
-    """The likeliest replies by the forecast, at most `LIKELIEST`; empty if there is no forecast."""
+    decision: Decision
+    reply: str | None
+    """The reply that was played; None if there was none."""
+    forecast: ReplyForecast | None
+    """The forecast of the reply; None if there is none."""
 
 
 def judgement_of_decision() -> ColumnElement[bool]:
@@ -53,30 +52,29 @@ async def count_games_to_judge(session: AsyncSession) -> int:
     return int(await session.scalar(select(func.count()).select_from(GameRow).where(*_unjudged())) or 0)
 
 
-async def replies_to_judge(session: AsyncSession, game_id: int) -> list[ReplyToJudge]:
-    """The answered decisions of a game that this version has not judged, in the order of play."""
+async def replies_to_judge(session: AsyncSession, game_id: int, rule: int) -> list[ReplyToJudge]:
+    """The decisions of a game with work for the judge, in the order of play.
+
+    They are those whose reply this version has not judged, and those with a forecast by earlier rules.
+
+    Args:
+        rule: The present rules of forecasts.
+    """
     is_judged = select(JudgementRow.decision_id).where(judgement_of_decision())
+    is_new = and_(OutcomeRow.reply.is_not(None), ~is_judged.exists())
+    is_outdated = and_(ForecastRow.rule < rule, DecisionRow.is_complete)
     rows = await session.execute(
-        select(DecisionRow.id, DecisionRow.ply, OutcomeRow.reply)
-        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
-        .where(
-            DecisionRow.game_id == game_id,
-            *standing_conditions(),
-            OutcomeRow.reply.is_not(None),
-            ~is_judged.exists(),
-        )
+        select(DecisionRow.id, DecisionRow.record, OutcomeRow.reply)
+        .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .where(DecisionRow.game_id == game_id, *standing_conditions(), or_(is_new, is_outdated))
         .order_by(DecisionRow.ply)
     )
     forecasts = await forecasts_of_game(session, game_id)
     return [
-        ReplyToJudge(row.id, row.ply, row.reply, _likeliest(forecasts[row.id]) if row.id in forecasts else ())
+        ReplyToJudge(row.id, Decision.from_record(row.record), row.reply, forecasts.get(row.id))
         for row in rows
     ]
-
-
-def _likeliest(made: ReplyForecast) -> tuple[str, ...]:
-    by_probability = sorted(zip(made.probabilities, made.replies, strict=True), key=lambda each: -each[0])
-    return tuple(reply for _, reply in by_probability[:LIKELIEST])
 
 
 async def store_judgements(
@@ -95,11 +93,9 @@ async def store_judgements(
                 "decision_id": decision,
                 "version": costs.version,
                 "cost": costs.of(reply).cost,
-                "best": costs.best,
-                "best_centi": costs.best_centi,
-                "replies": [
-                    [each.reply, each.cost, each.depth, int(each.is_solved)] for each in costs.replies
-                ],
+                "best": costs.best.reply,
+                "best_centi": costs.best.score_centi,
+                "replies": [_plain(each) for each in dict.fromkeys((*costs.replies, costs.best))],
             }
             for decision, (reply, costs) in judged.items()
         ],
@@ -124,12 +120,17 @@ async def judgements_of_game(session: AsyncSession, game_id: int) -> dict[int, R
         .join(DecisionRow, DecisionRow.id == JudgementRow.decision_id)
         .where(DecisionRow.game_id == game_id, JudgementRow.version == JUDGE_VERSION)
     )
-    return {
-        row.decision_id: ReplyCosts(
-            row.version,
-            row.best,
-            row.best_centi,
-            tuple(ReplyCost(reply, cost, depth, bool(solved)) for reply, cost, depth, solved in row.replies),
-        )
-        for row in rows
-    }
+    return {row.decision_id: _costs(row) for row in rows}
+
+
+def _plain(cost: ReplyCost) -> list[Any]:
+    return [cost.reply, cost.score_centi, cost.cost, cost.depth, int(cost.is_solved)]
+
+
+def _costs(row: JudgementRow) -> ReplyCosts:
+    replies = tuple(
+        ReplyCost(reply, score, cost, depth, bool(is_solved))
+        for reply, score, cost, depth, is_solved in row.replies
+    )
+    best = next(each for each in replies if each.reply == row.best)
+    return ReplyCosts(row.version, best, replies)

@@ -324,8 +324,7 @@ class ForecastRow(Base):
 
 
 class JudgementRow(Base):
-    """The cost of the opponent's reply to our move, and of the likeliest replies, by one version of the judge
-    (`engine.judge.ReplyCosts`)."""
+    """What the opponent's reply to our move cost, by one version of the judge (`engine.judge.ReplyCosts`)."""
 
     __tablename__ = "judgements"
     __table_args__ = (CheckConstraint(f"cost BETWEEN 0 AND {_WHOLE}", name="cost"),)
@@ -336,7 +335,8 @@ class JudgementRow(Base):
     cost: Mapped[int]
     best: Mapped[KeyColumn]
     best_centi: Mapped[int]
-    # For each judged reply its text, its cost, the depth, and 1 if the cost is exact: first the reply played.
+    # For the reply played and the best one its text, its score for the person, its cost, the depth, and 1 if
+    # the cost is exact.
     replies: Mapped[list[list[Any]]] = mapped_column(RepliesType)
 
 

@@ -21,7 +21,7 @@ from bot.text.trap_report import DecisionReport, decision_report
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, Move, continued_position, move_number
 from engine.games import get_rules
-from engine.human.reply_forecast import ReplyForecast, TemptingReply
+from engine.human.reply_forecast import Bait, ReplyForecast
 from engine.judgement import classify_by_figure_9, judge_decision
 from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
@@ -48,7 +48,7 @@ class Problem:
     """The data shown before the solver answers."""
     costs: Mapping[str, int]
     """The cost of each legal reply, in hundredths of a percentage point of expected score."""
-    bait: TemptingReply
+    bait: Bait
     stored: StoredGame
     made: StoredDecision
     forecast: ReplyForecast
@@ -64,7 +64,7 @@ class Problem:
 
     def verdict(self, reply: str) -> Json:
         """Explanation of a wrong reply."""
-        bait = next((each for each in self.forecast.confirmed if each.reply == reply), None)
+        bait = next((each for each in self.forecast.baits if each.reply == reply), None)
         probability = None if bait is None else bait.p_reply
         named, cost = self._named(reply), self.costs[reply]
         return {
@@ -89,6 +89,7 @@ class Problem:
         found = None if reply is None else names[[text for _, text in good].index(reply)]
         bait = self._named(self.bait.reply)
         comparison = _comparison(report, self.bait.reply, good[0][1])
+        bait_cost = self.bait.cost.cost
         fields = {
             "title": title_text(names, found).to_json(),
             # The moves that we could have played are nobody's business here, and most of the text.
@@ -98,8 +99,8 @@ class Problem:
             "bait": {
                 **bait,
                 "probability": self.bait.p_reply,
-                "cost": self.bait.cost,
-                "text": part_json(bait_text((bait["name"], self.bait.cost), self.bait.p_reply, comparison)),
+                "cost": bait_cost,
+                "text": part_json(bait_text((bait["name"], bait_cost), self.bait.p_reply, comparison)),
                 "line": self._steps((self.bait.reply, *line)),
             },
             "source": {"game": self.source.site_game_id, "ply": self.source.ply + 1},
@@ -157,10 +158,8 @@ def make_problem(
         move = rules.parse_move(before, decision.move)
         after = continued_position(rules, rules.play(before, move))
         costs = {each.reply: each.cost for each in judge_decision(decision).replies}
-        # Never call a reply bad if a deeper search found it to be good.
-        for each in () if forecast is None else forecast.tempting:
-            if each.confirmed_cost is not None and each.confirmed_cost <= MAX_GOOD_REPLY_COST:
-                costs[each.reply] = max(0, each.confirmed_cost)
+        judged = () if forecast is None or forecast.costs is None else forecast.costs.replies
+        costs |= {each.reply: each.cost for each in judged}
         legal = board_view.legal_moves(rules, after)
         bait = None if forecast is None else forecast.bait
         if forecast is None or bait is None or {each["move"] for each in legal} != costs.keys():

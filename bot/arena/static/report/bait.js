@@ -7,7 +7,7 @@ const STEPS = [say("at depth 2"), say("a little deeper"), say("deep")];
 
 /** The confirmed baits of a move, *the* bait first; none while that is open, or in a decided position. */
 export function baitsOf({ forecast, is_decided: isDecided }) {
-  return forecast?.is_confirmed && !isDecided ? forecast.baits : [];
+  return forecast?.is_judged && !isDecided ? forecast.baits : [];
 }
 
 /** A bait's expected loss: probability times cost. */
@@ -17,7 +17,7 @@ export function expectedLoss({ probability, cost }) {
 
 /** Whether it is open if an answered move tempts people: the forecast is missing, or no deeper search has confirmed it. */
 export function isUnknown({ forecast, is_decided: isDecided, outcome, replies }) {
-  return !isDecided && replies.length > 1 && outcome !== null && outcome !== "unanswered" && !forecast?.is_confirmed;
+  return !isDecided && replies.length > 1 && outcome !== null && outcome !== "unanswered" && !forecast?.is_judged;
 }
 
 /** A reply's scores as the chart draws them, the bot's view, from the shallowest search to the deepest. */
