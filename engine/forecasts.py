@@ -99,14 +99,20 @@ def decision_costs(
         Stopped: The flag was set before the work was done.
     """
     if decision.game in ENGINE_GAMES:
-        return _own_costs(decision, replies)
+        return own_costs(decision, replies)
     game = get_rules(decision.game)
     position = game.for_search(game.parse_position(decision.position))
     after = continued_position(game, game.play(position, game.parse_move(position, decision.move)))
     return reply_costs(decision.game, after, replies, stop, known=known)
 
 
-def _own_costs(decision: Decision, replies: Iterable[str]) -> ReplyCosts:
+def own_costs(decision: Decision, replies: Iterable[str]) -> ReplyCosts:
+    """What replies to a decision's move cost in the decision's own scores, as if the judge had found it.
+
+    Raises:
+        IncompleteProfile: The profile is incomplete.
+        RecordError: The profile lacks a reply.
+    """
     judgement, chosen = judge_decision(decision), decision.chosen
     scores = {each.reply: -each.final_centi for each in chosen.replies}
     is_solved = abs(chosen.raw_centi) >= WIN_CENTI

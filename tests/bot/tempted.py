@@ -2,8 +2,10 @@
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import ExpectedReplies, forecast, with_confirmed_costs
+from engine.bait_rule import ExpectedReplies, forecast, likeliest_replies, with_costs
 from engine.decision import Candidate, Decision, ModelInfo, ReplyProfile
+from engine.forecasts import own_costs
+from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.params import TrapParams
 from storage.ledger.games import finish_game, load_game
@@ -21,7 +23,7 @@ PEOPLE = ModelInfo("maia", "club players", "0")
 TEMPTS: Replies = {
     "e7e5": ((10, 20, 25, 30), 0.35),
     "d7d5": ((-40, -30, 60, 180), 0.30),  # looks better than e5 two and three plies ahead
-    "g8f6": ((30, 40, 15, 190), 0.15),  # and this one four plies ahead
+    "g8f6": ((30, 40, 15, 190), 0.15),  # and this one four plies ahead, but few play it
     "a7a6": ((30, 40, 60, 90), 0.20),
 }
 """The replies to 1 e4: our score after 2 .. 5 plies, and how likely people play them."""
@@ -41,8 +43,8 @@ PLAIN: Replies = {
 
 LOST: Replies = {
     "e7e5": ((10, 20, 25, -100_050), 0.35),  # the reply that mates us
-    "d7d5": ((-40, -30, 60, 180), 0.30),
-    "a7a6": ((30, 40, 60, 90), 0.35),
+    "d7d5": ((-40, -30, 60, 180), 0.35),
+    "a7a6": ((30, 40, 60, 90), 0.30),
 }
 """Replies to 1 e4 in a position that was lost before it: a bait, and a costly reply beside it."""
 
@@ -69,14 +71,14 @@ def decided(position: str, move: str, table: Replies) -> Decision:
 
 
 async def tempting_game(
-    session: AsyncSession, reply: str = "d7d5", *, confirmed: bool = True, key: str = "game0001"
+    session: AsyncSession, reply: str = "d7d5", *, judged: bool = True, key: str = "game0001"
 ) -> StoredGame:
     """A game of one move, 1 e4 with the replies `TEMPTS`, and its reply.
 
     Args:
-        confirmed: Whether there was a confirming search; otherwise it took too long.
+        judged: Whether the judge has found the baits.
     """
-    return await _game(session, OPENING, "e2e4", TEMPTS, reply, confirmed, key)
+    return await _game(session, OPENING, "e2e4", TEMPTS, reply, judged, key)
 
 
 async def lost_game(session: AsyncSession, reply: str, *, key: str = "lost") -> StoredGame:
@@ -90,7 +92,7 @@ async def plain_game(session: AsyncSession, reply: str = "d8f6") -> StoredGame:
 
 
 async def _game(
-    session: AsyncSession, position: str, move: str, table: Replies, reply: str, confirmed: bool, key: str
+    session: AsyncSession, position: str, move: str, table: Replies, reply: str, judged: bool, key: str
 ) -> StoredGame:
     game = await opened(session, key, game="chess", variant="fromPosition", initial_position=position)
     made = decided(position, move, table)
@@ -98,11 +100,17 @@ async def _game(
     await record_outcome(session, decision_id, classify_by_figure_9(made, reply))
     probabilities = ExpectedReplies(tuple(p for _, p in table.values()), PEOPLE)
     found = forecast(made.chosen, expected_scale_centi(made), probabilities)
-    if confirmed:
-        found = with_confirmed_costs(found, 7, [each.cost for each in found.tempting], "native")
+    if judged:
+        found = judged_by_own_costs(made, found)
     await store_forecast(session, decision_id, made, found)
     moves = [move, reply]
     await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", moves=moves)
     stored = await load_game(session, ARENA, game.site_game_id)
     assert stored is not None
     return stored
+
+
+def judged_by_own_costs(made: Decision, found: ReplyForecast) -> ReplyForecast:
+    """The forecast with its baits, if the judge agrees with the decision's own scores."""
+    costs = own_costs(made, likeliest_replies(found))
+    return with_costs(found, made.chosen, expected_scale_centi(made), costs)

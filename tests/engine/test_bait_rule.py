@@ -1,4 +1,4 @@
-"""Tempting replies: the three conditions one by one, rule R against a slow re-statement, and records."""
+"""Baits: the three conditions one by one, rule R against a slow re-statement, and records."""
 
 import json
 import math
@@ -16,14 +16,16 @@ from engine.bait_rule import (
     expectations,
     expected_by_rank,
     forecast,
+    likeliest_replies,
     rank_probabilities,
-    with_confirmed_costs,
+    with_costs,
 )
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import expected_score
 from engine.game import WIN_CENTI
-from engine.human.reply_forecast import ReplyForecast, TemptingReply
+from engine.human.reply_forecast import Bait, ReplyForecast
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.judgement import judge
 from engine.params import TrapParams
 
@@ -42,84 +44,81 @@ def candidate(*rows: tuple[int, ...]) -> Candidate:
     return Candidate("m", raw, False, raw, replies=replies, complete=True)
 
 
-def tempting(rows: list[tuple[int, ...]], probabilities: list[float]) -> list[str]:
+def costs_of(best: str, **others: int) -> ReplyCosts:
+    """Costs by the judge; the best reply costs nothing."""
+    found = ReplyCost(best, 30, 0, 12, is_solved=False)
+    more = (ReplyCost(reply, 0, cost, 11, is_solved=False) for reply, cost in others.items())
+    return ReplyCosts(JUDGE_VERSION, found, tuple(more))
+
+
+def baits(rows: list[tuple[int, ...]], probabilities: list[float], costs: ReplyCosts) -> list[str]:
     made = forecast(candidate(*rows), SCALE_CENTI, ExpectedReplies(tuple(probabilities), MODEL))
-    return [each.reply for each in made.tempting]
+    return [each.reply for each in with_costs(made, candidate(*rows), SCALE_CENTI, costs).baits]
 
 
-# A score of 0 is worth 5,000; 41 is worth 6,011: the last row costs a tenth of the game, and looks as good as
-# the best one after two plies.
-BEST, BAIT = (5, 0, 0), (5, 10, 41)
+BEST, BAIT = (5, 0, 0), (0, 5, 41)
 
 
-def test_a_cost_of_exactly_a_tenth_tempts() -> None:
-    """On a scale this wide every score in between occurs: 4055 is worth 6,000."""
-    made = forecast(candidate((0, 0), (0, 4055)), 10_000.0, ExpectedReplies((0.5, 0.5), MODEL))
-    assert [each.cost for each in made.tempting] == [1000]
-    assert forecast(candidate((0, 0), (0, 4050)), 10_000.0, ExpectedReplies((0.5, 0.5), MODEL)).tempting == ()
-
-
-def test_a_tempting_reply() -> None:
+def test_a_bait() -> None:
     made = forecast(candidate(BEST, BAIT), SCALE_CENTI, ExpectedReplies((0.9, 0.1), MODEL))
-    assert made.tempting == (TemptingReply("r1", 0.1, 1011, (2,)),)
-    assert made.tempting[0].expected_loss == pytest.approx(101.1)
     assert (made.rule, made.model, made.replies, made.probabilities) == (
         FORECAST_RULE,
         MODEL,
         ("r0", "r1"),
         (0.9, 0.1),
     )
-    assert (made.confirm_depth, made.confirmed, made.bait) == (0, (), None)
+    assert (made.costs, made.baits, made.bait, made.is_judged) == (None, (), None, False)
+    found = with_costs(made, candidate(BEST, BAIT), SCALE_CENTI, costs_of("r0", r1=1500))
+    assert found.is_judged
+    assert found.baits == (Bait("r1", 0.1, ReplyCost("r1", 0, 1500, 11, is_solved=False)),)
+    assert found.bait == found.baits[0]
+    assert found.baits[0].expected_loss == pytest.approx(150)
+    assert [found.takes_bait(each) for each in ("r0", "r1", "r2")] == [False, True, False]
 
 
 @pytest.mark.parametrize(
-    ("best", "bait", "probability", "is_tempting"),
+    ("bait", "cost", "probability", "is_bait"),
     [
-        (BEST, (5, 10, 41), 0.1, True),
-        (BEST, (5, 10, 40), 0.1, False),  # costs 9.87 %
-        (BEST, BAIT, 0.099999, False),  # unlikely
-        (BEST, (6, 1, 41), 0.5, False),  # looks worse than the best reply at every depth
-        (BEST, (6, 0, 41), 0.1, True),  # at one of them it looks as good
-        ((5, 0, -WIN_CENTI), (5, 0, -WIN_CENTI + 5), 0.9, False),  # lost either way: costs nothing
-        ((0, 0, WIN_CENTI), (-9, -9, WIN_CENTI + 5), 0.9, False),  # nor where we have won
-        ((0, 0, -WIN_CENTI), (-9, -9, 0), 0.9, True),  # throws a win away
+        (BAIT, 1000, 0.1, True),
+        (BAIT, 999, 0.5, False),  # costs too little by the judge, whatever the decision's search found
+        (BAIT, 1000, 0.099999, False),  # unlikely
+        ((0, 6, 0), 1000, 0.5, False),  # looks worse after two and three plies
+        ((6, 0, 0), 1000, 0.5, False),
+        ((4, 1, 999), 1000, 0.5, True),  # looks as good, whatever the deeper scores
     ],
 )
-def test_each_condition(
-    best: tuple[int, ...], bait: tuple[int, ...], probability: float, is_tempting: bool
-) -> None:
-    assert tempting([best, bait], [1 - probability, probability]) == ["r1"] * is_tempting
+def test_each_condition(bait: tuple[int, ...], cost: int, probability: float, is_bait: bool) -> None:
+    found = baits([BEST, bait], [1 - probability, probability], costs_of("r0", r1=cost))
+    assert found == ["r1"] * is_bait
 
 
-def test_it_must_look_as_good_as_every_best_reply_at_one_depth() -> None:
-    bait = (5, 5, 100)
-    assert tempting([(0, 9, 0), bait], [0.5, 0.5]) == ["r1"]
-    assert tempting([(9, 0, 0), bait], [0.5, 0.5]) == ["r1"]
-    assert tempting([(0, 9, 0), (9, 0, 0), bait], [0.3, 0.3, 0.4]) == []
-    assert tempting([(0, 9, 0), (9, 0, 1), bait], [0.3, 0.3, 0.4]) == ["r2"]  # only one is best
+def test_only_the_two_likeliest_replies_are_baits() -> None:
+    rows = [BEST, BAIT, BAIT, BAIT]
+    made = forecast(candidate(*rows), SCALE_CENTI, ExpectedReplies((0.1, 0.25, 0.35, 0.3), MODEL))
+    assert likeliest_replies(made) == ("r2", "r3")
+    assert baits(rows, [0.1, 0.25, 0.35, 0.3], costs_of("r0", r1=5000, r2=1000, r3=2000)) == ["r2", "r3"]
+    even = forecast(candidate(*rows), SCALE_CENTI, ExpectedReplies((0.25,) * 4, MODEL))
+    assert likeliest_replies(even) == ("r0", "r1")  # of equals the first
+    spread = ExpectedReplies((0.02,) * 49 + (0.02,), MODEL)
+    assert likeliest_replies(forecast(candidate(*[BEST] * 50), SCALE_CENTI, spread)) == ()
 
 
-@given(tables)
-def test_a_reply_that_always_looks_worse_than_the_best_never_tempts(rows: list[list[int]]) -> None:
-    """However likely it is: with probability 1, each reply tempts by its cost and looks alone."""
-    best = min(row[-1] for row in rows)
-    worth = [[-expected_score(score, SCALE_CENTI) for score in row] for row in rows]
-    for n, row in enumerate(worth):
-        probabilities = [float(each == n) for each in range(len(rows))]
-        depths = [
-            depth + 2
-            for depth in range(len(row) - 1)
-            if all(
-                row[depth] >= other[depth] for other, own in zip(worth, rows, strict=True) if own[-1] == best
-            )
-        ]
-        made = forecast(
-            candidate(*map(tuple, rows)), SCALE_CENTI, ExpectedReplies(tuple(probabilities), MODEL)
-        )
-        cost = expected_score(rows[n][-1], SCALE_CENTI) - expected_score(best, SCALE_CENTI)
-        is_tempting = cost >= 1000 and bool(depths)
-        expected = (TemptingReply(f"r{n}", 1.0, cost, tuple(depths)),) if is_tempting else ()
-        assert made.tempting == expected
+def test_it_must_look_as_good_as_every_reply_known_to_be_best() -> None:
+    rows = [(5, 5, 0), (0, 0, 0), (2, 2, 50)]
+    probabilities = [0.1, 0.45, 0.45]
+    assert baits(rows, probabilities, costs_of("r0", r1=200, r2=3000)) == ["r2"]
+    assert baits(rows, probabilities, costs_of("r0", r1=199, r2=3000)) == []  # r1 is as good as the best
+
+
+def test_a_reply_that_was_not_judged_is_an_error() -> None:
+    made = forecast(candidate(BEST, BAIT), SCALE_CENTI, ExpectedReplies((0.5, 0.5), MODEL))
+    with pytest.raises(RecordError, match="r1 was not judged"):
+        with_costs(made, candidate(BEST, BAIT), SCALE_CENTI, costs_of("r0"))
+
+
+def test_a_forced_reply_is_no_bait() -> None:
+    made = forecast(candidate(BEST), SCALE_CENTI)
+    assert (likeliest_replies(made), made.is_judged, made.baits) == ((), True, ())
 
 
 # --- Rule R -----------------------------------------------------------------------------------------------
@@ -159,7 +158,6 @@ def test_without_a_model_looks_decide() -> None:
     assert made.probabilities == tuple(round(p, 6) for p in exact) != exact
     assert (made.model, made.prior, made.base) == (ModelInfo("looks", "looks 6.5", ""), "", ())
     assert made.model.kind == RANK_MODEL
-    assert [each.reply for each in made.tempting] == ["r1"]
 
 
 @given(tables, st.randoms(use_true_random=False))
@@ -170,43 +168,28 @@ def test_the_order_of_the_replies_changes_nothing(rows: list[list[int]], random:
     move = candidate(*map(tuple, rows))
     there = forecast(move, SCALE_CENTI)
     back = forecast(replace(move, replies=tuple(move.replies[n] for n in order)), SCALE_CENTI)
-    assert {each.reply: each for each in back.tempting} == {each.reply: each for each in there.tempting}
     assert back.probabilities == tuple(there.probabilities[n] for n in order)
 
 
-# --- Confirmed baits --------------------------------------------------------------------------------------
-
-
-def test_only_what_a_deeper_search_confirms_is_a_bait() -> None:
-    move = candidate((5, 0, 0), (5, 10, 41), (0, 0, 90), (0, 0, 300))
-    made = forecast(move, SCALE_CENTI, ExpectedReplies((0.1, 0.4, 0.3, 0.2), MODEL))
-    assert [each.reply for each in made.tempting] == ["r1", "r2", "r3"]
-    found = with_confirmed_costs(made, 6, (1000, 999, 4000), "native")
-    assert (found.confirm_depth, [each.confirmed_cost for each in found.tempting]) == (6, [1000, 999, 4000])
-    assert [each.reply for each in found.confirmed] == ["r1", "r3"]
-    assert found.bait is not None
-    assert found.bait.reply == "r3"  # .2 * 4526, above .4 * 1011: by the decision's own search
-    assert [found.takes_bait(each) for each in ("r0", "r1", "r2", "r3")] == [False, True, False, True]
-    assert found.probability_of("r2") == 0.3
-    with pytest.raises(RecordError, match="h1 is not among"):
-        found.probability_of("h1")
-    with pytest.raises(ValueError, match="shorter"):
-        with_confirmed_costs(made, 6, (1000,), "native")
+# --- Expectations -----------------------------------------------------------------------------------------
 
 
 def test_expectations() -> None:
-    move = candidate((5, 0, 0), (5, 10, 41), (190, 195, 200), (0, 0, 30))
+    """By the judge's cost where it is known: r1 costs 12 and not 10.11 %, r2 5 and not 38.08 %."""
+    move = candidate((5, 0, 0), BAIT, (190, 195, 200), (0, 0, 30))
     made = forecast(move, SCALE_CENTI, ExpectedReplies((0.5, 0.25, 0.15, 0.1), MODEL))
     judgement = judge(move, TrapParams(), SCALE_CENTI)
     assert [each.cost for each in judgement.replies] == [0, 1011, 3808, 744]
     assert [judgement.is_paper_trap(each) for each in judgement.replies] == [False, True, False, True]
-    found = expectations(with_confirmed_costs(made, 6, (1200,), "native"), judgement)
-    assert (found.error_uniform, found.error_expected) == pytest.approx((0.5, 0.4))
-    assert (found.cost_uniform, found.cost_expected) == pytest.approx((1390.75, 898.35))
+    unjudged = expectations(made, judgement)
+    assert (unjudged.error_uniform, unjudged.error_expected) == pytest.approx((0.5, 0.4))
+    assert (unjudged.cost_uniform, unjudged.cost_expected) == pytest.approx((1390.75, 898.35))
+    assert (unjudged.bait_uniform, unjudged.bait_expected) == (0, 0)
+    found = expectations(with_costs(made, move, SCALE_CENTI, costs_of("r0", r1=1200, r2=500)), judgement)
+    assert (found.error_uniform, found.error_expected) == pytest.approx((0.25, 0.25))
+    assert (found.cost_uniform, found.cost_expected) == pytest.approx((611, 449.4))
     assert (found.fall_uniform, found.fall_expected) == pytest.approx((0.5, 0.35))
     assert (found.bait_uniform, found.bait_expected) == pytest.approx((0.25, 0.25))
-    unconfirmed = expectations(made, judgement)
-    assert (unconfirmed.bait_uniform, unconfirmed.bait_expected) == (0, 0)
 
 
 def test_a_cost_of_exactly_a_tenth_is_an_error() -> None:
@@ -227,7 +210,7 @@ def test_what_cannot_be_forecast_is_refused() -> None:
 def test_the_end_of_the_game() -> None:
     over = Candidate("m", 0, False, 0, complete=True)
     made = forecast(over, SCALE_CENTI)
-    assert (made.replies, made.probabilities, made.tempting) == ((), (), ())
+    assert (made.replies, made.probabilities, made.is_judged) == ((), (), True)
     nothing = expectations(made, judge(over, TrapParams(), SCALE_CENTI))
     assert (nothing.error_uniform, nothing.error_expected, nothing.bait_uniform) == (0, 0, 0)
 
@@ -235,9 +218,13 @@ def test_the_end_of_the_game() -> None:
 # --- Records ----------------------------------------------------------------------------------------------
 
 
+OPTIONAL = {"costs", "bait_replies"}
+
+
 def sample() -> ReplyForecast:
     expected = ExpectedReplies((0.75, 0.25), MODEL, (0.7, 0.3), "f" * 64)
-    return with_confirmed_costs(forecast(candidate(BEST, BAIT), SCALE_CENTI, expected), 6, (1234,), "native")
+    made = forecast(candidate(BEST, BAIT), SCALE_CENTI, expected)
+    return with_costs(made, candidate(BEST, BAIT), SCALE_CENTI, costs_of("r0", r0=0, r1=1234))
 
 
 def test_records_come_back() -> None:
@@ -256,13 +243,13 @@ def test_records_come_back() -> None:
         {"replies": None},
         {"rule": "1"},
         {"rule": None},
-        {"confirm_depth": 6.5},
-        {"confirm_source": None},
         {"model": None},
         {"model": {"kind": "maia"}},
-        {"tempting": [{"reply": "r1"}]},
-        {"tempting": ["r1"]},
-        {"tempting": 3},
+        {"costs": None},
+        {"costs": {"version": 1}},
+        {"bait_replies": ["r2"]},
+        {"bait_replies": "r1"},
+        {"tempting": []},
         {"more": 1},
     ],
     ids=str,
@@ -273,13 +260,21 @@ def test_forged_records_are_refused(changes: dict[str, Any]) -> None:
         ReplyForecast.from_record({**record, **changes})
 
 
-def test_a_record_from_before_the_source_was_noted() -> None:
-    record = sample().to_record()
-    assert record.pop("confirm_source") == "native"
-    assert ReplyForecast.from_record(record) == replace(sample(), confirm_source="")
+def test_a_record_of_the_first_rules_is_read_without_its_baits() -> None:
+    """They were found by searches that no longer count."""
+    old = {"tempting": [{"reply": "r1", "odds": 0.25}], "confirm_depth": 6, "confirm_source": "native"}
+    made = replace(sample(), rule=1, costs=None, bait_replies=())
+    record = {
+        name: value for name, value in made.to_record().items() if name not in ("costs", "bait_replies")
+    }
+    assert ReplyForecast.from_record(record | old) == made
+    without_other = {name: value for name, value in record.items() if name != "other"}
+    assert ReplyForecast.from_record(record | old | {"other": without_other | old}) == replace(
+        made, other=made
+    )
 
 
-@pytest.mark.parametrize("field", sorted(set(sample().to_record()) - {"confirm_source"}))
+@pytest.mark.parametrize("field", sorted(set(sample().to_record()) - OPTIONAL))
 def test_a_record_without_a_field_is_refused(field: str) -> None:
     record = sample().to_record()
     del record[field]

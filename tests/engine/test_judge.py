@@ -7,14 +7,13 @@ import pytest
 
 from engine.errors import RecordError
 from engine.expected import WHOLE
-from engine.game import IllegalMove
+from engine.game import WIN_CENTI, IllegalMove
 from engine.games import get_rules
 from engine.judge import (
     MIN_SMALL_COST,
     NODES,
     ReplyCost,
     ReplyWord,
-    nodes_for,
     position_value,
     reply_costs,
 )
@@ -35,7 +34,9 @@ def costs(game: str, position: str, *replies: str, nodes: int | None = FEW_NODES
 
 def test_missing_a_mate_costs_what_the_rest_is_worth() -> None:
     found = costs("chess", SCHOLAR, "h5f7", "h5e5", "h5h7")
-    assert found["h5f7"] == ReplyCost("h5f7", 0, found["h5f7"].depth, is_solved=True)
+    mate = found["h5f7"]
+    assert mate == ReplyCost("h5f7", mate.score_centi, 0, mate.depth, is_solved=True)
+    assert mate.score_centi > WIN_CENTI
     assert found["h5h7"].cost > MIN_ERROR_COST  # the queen is lost
     assert found["h5h7"].word is ReplyWord.ERROR
     assert not found["h5h7"].is_solved
@@ -61,9 +62,10 @@ def test_a_solved_ending_costs_what_it_costs() -> None:
             game.move_text(move): -minimax(game, game.play(root, move), 64) for move in game.legal_moves(root)
         }
         best = max(values.values())
-        assert values[found.best] == found.best_centi == best
+        assert values[found.best.reply] == found.best.score_centi == best
         for each in found.replies:
             assert each.is_solved
+            assert each.score_centi == values[each.reply]
             # A game that is over is worth its result, whatever the margin.
             worth = [(value > 0) + 0.5 * (value == 0) for value in (best, values[each.reply])]
             assert each.cost == round(WHOLE * (worth[0] - worth[1]))
@@ -77,7 +79,8 @@ def test_the_best_reply_costs_nothing_and_no_reply_less(name: str) -> None:
         replies = [game.move_text(move) for move in game.legal_moves(position)]
         found = reply_costs(name, position, replies, StopFlag(), FEW_NODES)
         assert [each.reply for each in found.replies] == replies
-        assert found.of(found.best).cost == 0
+        assert found.of(found.best.reply) == found.best
+        assert found.best.cost == 0
         assert all(0 <= each.cost <= WHOLE and each.depth > 0 for each in found.replies)
 
 
@@ -93,7 +96,7 @@ def test_a_cost_does_not_depend_on_what_else_is_asked_or_was_searched_before(nam
 
 
 def test_words() -> None:
-    words = {cost: ReplyCost("f5", cost, 9, is_solved=False).word for cost in (0, 199, 200, 999, 1000)}
+    words = {cost: ReplyCost("f5", 0, cost, 9, is_solved=False).word for cost in (0, 199, 200, 999, 1000)}
     assert words == {
         0: ReplyWord.BEST,
         MIN_SMALL_COST - 1: ReplyWord.BEST,
@@ -131,4 +134,9 @@ def test_a_stopped_judge_says_nothing() -> None:
     for name in ("chess", "tictactoe"):
         with pytest.raises(Stopped):
             reply_costs(name, get_rules(name).initial(), [], stop)
-    assert nodes_for("tictactoe") < nodes_for("chess")
+
+
+def test_the_depth_to_which_all_costs_hold() -> None:
+    found = reply_costs("chess", get_rules("chess").initial(), ["e2e4", "a2a4"], StopFlag(), FEW_NODES)
+    assert found.depth == min(each.depth for each in found.replies) > 0
+    assert reply_costs("chess", get_rules("chess").initial(), [], StopFlag(), FEW_NODES).depth == 0

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from engine.bait_rule import FORECAST_RULE, expectations, forecast, with_confirmed_costs
-from engine.decision import Decision, Outcome
+from engine.bait_rule import FORECAST_RULE, ExpectedReplies, expectations, forecast, with_costs
+from engine.decision import Decision, ModelInfo, Outcome
 from engine.errors import IncompleteProfile
 from engine.human.reply_forecast import ReplyForecast
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.judgement import expected_scale_centi, judge_decision, judge_profile
 from engine.randomised import undrawn_candidate
 from storage.database import Database
@@ -40,10 +41,16 @@ def tempting_decision() -> Decision:
 MADE = tempting_decision()
 
 
-def made_forecast(confirmed_cost: int | None = 1500) -> ReplyForecast:
-    found = forecast(MADE.chosen, expected_scale_centi(MADE))
-    assert [each.reply for each in found.tempting] == ["d6"]
-    return found if confirmed_cost is None else with_confirmed_costs(found, 6, (confirmed_cost,), "native")
+def made_forecast(cost: int | None = 1500) -> ReplyForecast:
+    """With d6 as a bait if it costs an error by the judge; None: not judged."""
+    scale = expected_scale_centi(MADE)
+    likely = ExpectedReplies((0.5, 0.4, 0.1), ModelInfo("looks", "looks 6.5", ""))
+    found = forecast(MADE.chosen, scale, likely)
+    if cost is None:
+        return found
+    best = ReplyCost("f6", -100, 0, 14, is_solved=False)
+    costs = ReplyCosts(JUDGE_VERSION, best, (best, ReplyCost("d6", -400, cost, 12, is_solved=False)))
+    return with_costs(found, MADE.chosen, scale, costs)
 
 
 async def row_of(database: Database, decision_id: int) -> ForecastRow:
@@ -63,11 +70,11 @@ async def test_a_forecast_comes_back(database: Database) -> None:
         assert await get_forecast(session, decision_id) == made
         assert await forecasts_of_game(session, game.id) == {decision_id: made}
     row = await row_of(database, decision_id)
-    assert (row.rule, row.model_kind, row.prior, row.confirm_depth) == (FORECAST_RULE, "looks", "", 6)
+    assert (row.rule, row.model_kind, row.prior, row.confirm_depth) == (FORECAST_RULE, "looks", "", 12)
     assert (row.bait, row.bait_probability, row.bait_cost) == (
         "d6",
         made.probabilities[1],
-        made.tempting[0].cost,
+        1500,
     )
     sums = expectations(made, judge_decision(MADE))
     for name in sums.__dataclass_fields__:
@@ -77,13 +84,13 @@ async def test_a_forecast_comes_back(database: Database) -> None:
 
 @pytest.mark.parametrize("is_forecast_first", [True, False])
 @pytest.mark.parametrize(
-    ("outcome", "confirmed_cost", "is_taken"),
+    ("outcome", "cost", "is_taken"),
     [(FELL, 1500, True), (FELL, 999, False), (FELL, None, False), (OPTIMAL, 1500, False)],
 )
 async def test_it_is_settled_from_either_side(
-    database: Database, is_forecast_first: bool, outcome: Outcome, confirmed_cost: int | None, is_taken: bool
+    database: Database, is_forecast_first: bool, outcome: Outcome, cost: int | None, is_taken: bool
 ) -> None:
-    made = made_forecast(confirmed_cost)
+    made = made_forecast(cost)
     async with database.write() as session:
         game = await opened(session)
         decision_id = await commit_decision(session, game.id, 0, MADE)
