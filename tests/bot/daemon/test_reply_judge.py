@@ -2,20 +2,23 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from bot.daemon import reply_judge
 from bot.daemon.reply_judge import ReplyJudge
 from bot.threads.search_pool import SearchPool
+from engine.bait_rule import FORECAST_RULE
 from storage.database import Database, Role
 from storage.errors import RoleLost
 from storage.evidence.reading import replies_of
 from storage.evidence.replies import UNKNOWN_COST
+from storage.ledger.forecasts import forecasts_of_game
 from storage.ledger.judgements import count_games_to_judge, judgements_of_game
-from storage.tables.games import GameRow, JudgementRow
+from storage.tables.games import DecisionRow, ForecastRow, JudgementRow, OutcomeRow
 from tests.bot.game.test_recheck import play
 from tests.storage.conftest import backend, database, url
 
@@ -53,7 +56,7 @@ async def test_a_finished_game_is_judged_and_counted(database: Database, pool: S
     assert len(judged) > 2
     assert [costs.replies[0].cost for _, costs in sorted(judged.items())] == costs
     assert [cost for cost in await judge_costs(database) if cost != UNKNOWN_COST] == costs
-    assert all(1 <= len(each.replies) <= 3 for each in judged.values())
+    assert all(1 <= len(each.replies) <= 2 for each in judged.values())
 
 
 async def test_an_interrupted_game_is_judged_again(
@@ -84,11 +87,42 @@ async def test_a_damaged_game_stops_no_other(
 ) -> None:
     await play(database)
     async with database.write() as session:
-        await session.execute(update(GameRow).values(moves="a1 a1 a1"))
+        first = select(func.min(OutcomeRow.decision_id)).scalar_subquery()
+        await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == first).values(reply="a1"))
     assert await ReplyJudge(database, pool).judge_all(Role("judge")) == 1
-    assert "its replies cannot all be judged: IllegalMove" in caplog.text
+    assert "cannot be judged: IllegalMove" in caplog.text
     async with database.read() as session:
         assert await count_games_to_judge(session) == 0
+        assert len(await judgements_of_game(session, GAME)) > 1
+
+
+async def test_a_record_that_cannot_be_read_stops_no_other_game(
+    database: Database, pool: SearchPool, caplog: pytest.LogCaptureFixture
+) -> None:
+    await play(database)
+    async with database.write() as session:
+        await session.execute(update(DecisionRow).values(record={}))
+    assert await ReplyJudge(database, pool).judge_all(Role("judge")) == 1
+    assert f"game {GAME} cannot be judged: " in caplog.text
+
+
+async def test_forecasts_by_earlier_rules_are_renewed(database: Database, pool: SearchPool) -> None:
+    """With their own probabilities; what they knew of baits is found again."""
+    await play(database)
+    async with database.read() as session:
+        before = await forecasts_of_game(session, GAME)
+    async with database.write() as session:
+        for key, made in before.items():
+            record = replace(made, rule=FORECAST_RULE - 1, costs=None, bait_replies=()).to_record()
+            old = {"rule": FORECAST_RULE - 1, "bait": None, "bait_probability": None, "bait_cost": None}
+            row = update(ForecastRow).where(ForecastRow.decision_id == key)
+            await session.execute(row.values(**old, is_taken=None, record=record))
+    assert await ReplyJudge(database, pool).judge_all(Role("judge")) == 1
+    async with database.read() as session:
+        assert await forecasts_of_game(session, GAME) == before
+        assert await session.scalar(select(func.count()).where(ForecastRow.is_taken.is_not(None))) > 2
+        table = await replies_of(session)
+    assert table.of.games["outdated"].sum() == 0
 
 
 async def test_only_the_holder_of_the_role_writes(database: Database, pool: SearchPool) -> None:

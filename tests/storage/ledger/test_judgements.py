@@ -1,13 +1,15 @@
 """Judgements in the database, by versions of the judge."""
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import func, select, update
 
+from engine.bait_rule import FORECAST_RULE
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from storage.database import Database
 from storage.ledger.games import finish_game, reopen_game, settle_game
 from storage.ledger.judgements import (
-    ReplyToJudge,
     count_games_to_judge,
     judgements_of_game,
     next_game_to_judge,
@@ -15,23 +17,19 @@ from storage.ledger.judgements import (
     store_judgements,
 )
 from storage.records import GameResult
-from storage.tables.games import JudgedGameRow, JudgementRow
-from tests.storage.ledger.test_forecasts import made_forecast
+from storage.tables.games import DecisionRow, JudgedGameRow, JudgementRow
+from tests.storage.ledger.test_forecasts import MADE, made_forecast
 from tests.storage.samples import FELL, UNANSWERED, decision, opened, settled, store_forecast
 
-COSTS = ReplyCosts(
-    JUDGE_VERSION,
-    "f6",
-    -120,
-    (ReplyCost("d6", 1500, 14, is_solved=False), ReplyCost("f6", 0, 15, is_solved=True)),
-)
+BEST = ReplyCost("f6", -120, 0, 15, is_solved=True)
+COSTS = ReplyCosts(JUDGE_VERSION, BEST, (ReplyCost("d6", -480, 1500, 14, is_solved=False), BEST))
 
 
 async def a_game(database: Database, key: str, *, is_over: bool = True) -> tuple[int, int]:
     """A game with two decisions, of which the first is answered; its key, and that decision's."""
     async with database.write() as session:
         game = await opened(session, key)
-        answered = await settled(session, game.id, 0, decision(quality=225.0), FELL)
+        answered = await settled(session, game.id, 0, MADE, FELL)
         await settled(session, game.id, 2, decision(), UNANSWERED)
         if is_over:
             await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", settled=False)
@@ -67,19 +65,36 @@ async def test_the_latest_settled_games_come_first(database: Database) -> None:
 async def test_a_judgement_comes_back(database: Database) -> None:
     game, answered = await a_game(database, "first")
     async with database.write() as session:
-        made = decision(quality=225.0)
-        await store_forecast(session, answered, made, made_forecast())
-        assert await replies_to_judge(session, game) == [ReplyToJudge(answered, 0, "d6", likeliest())]
+        await store_forecast(session, answered, MADE, made_forecast())
+        (asked,) = await replies_to_judge(session, game, FORECAST_RULE)
+        assert (asked.decision_id, asked.reply, asked.forecast) == (answered, "d6", made_forecast())
+        assert (asked.decision.move, asked.decision.chosen.replies) == (MADE.move, MADE.chosen.replies)
         await store_judgements(session, game, {answered: ("d6", COSTS)})
-        assert await replies_to_judge(session, game) == []
+        assert await replies_to_judge(session, game, FORECAST_RULE) == []
         assert await judgements_of_game(session, game) == {answered: COSTS}
         assert await session.scalar(select(JudgementRow.cost)) == 1500
 
 
-def likeliest() -> tuple[str, ...]:
-    made = made_forecast()
-    by_probability = dict(zip(made.replies, made.probabilities, strict=True))
-    return tuple(sorted(by_probability, key=lambda reply: -by_probability[reply])[:2])
+async def test_the_best_reply_is_stored_whether_or_not_it_was_asked_for(database: Database) -> None:
+    game, answered = await a_game(database, "first")
+    async with database.write() as session:
+        await store_judgements(session, game, {answered: ("d6", replace(COSTS, replies=COSTS.replies[:1]))})
+        assert await judgements_of_game(session, game) == {answered: COSTS}
+
+
+async def test_a_forecast_by_earlier_rules_is_work_for_the_judge(database: Database) -> None:
+    """Also where nobody replied; not where the profile is incomplete, or for forecasts as of now."""
+    async with database.write() as session:
+        game = await opened(session, "first")
+        unanswered = await settled(session, game.id, 0, MADE, UNANSWERED)
+        await store_forecast(session, unanswered, MADE, replace(made_forecast(), rule=FORECAST_RULE - 1))
+        (asked,) = await replies_to_judge(session, game.id, FORECAST_RULE)
+        assert (asked.decision_id, asked.reply) == (unanswered, None)
+        await session.execute(update(DecisionRow).values(is_complete=False))
+        assert await replies_to_judge(session, game.id, FORECAST_RULE) == []
+        await session.execute(update(DecisionRow).values(is_complete=True))
+        await store_forecast(session, unanswered, MADE, made_forecast())
+        assert await replies_to_judge(session, game.id, FORECAST_RULE) == []
 
 
 async def test_a_new_version_judges_again_and_replaces(database: Database) -> None:
