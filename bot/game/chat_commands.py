@@ -133,7 +133,7 @@ def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
     move = game.move_name(position, played)
     if not decision.is_complete:
         return f"I am still working out what {move} does."
-    if forecast is None:
+    if forecast is None or not forecast.is_judged:
         return f"I am still working out what people reply to {move}."
     bait = forecast.bait
     if bait is None:

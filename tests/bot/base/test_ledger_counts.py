@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from bot.base.metrics import Metrics, MetricTotals
 from bot.game.game_runner import GameRunner
 from bot.game.ledger import GameLedger, sets_bait
-from engine.bait_rule import ExpectedReplies, forecast, with_confirmed_costs
+from engine.bait_rule import ExpectedReplies, forecast
 from engine.decision import Decision
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import expected_scale_centi
@@ -18,7 +18,7 @@ from storage.evidence.game_records import named_bait
 from storage.tables.games import DecisionRow, ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.ledger_samples import stored_game
-from tests.bot.tempted import LOST, OPENING, PEOPLE, PLAIN, TEMPTS, Replies, decided
+from tests.bot.tempted import LOST, OPENING, PEOPLE, PLAIN, TEMPTS, Replies, decided, judged_by_own_costs
 from tests.patience import PATIENCE_S
 from tests.storage.samples import ARENA
 
@@ -57,11 +57,11 @@ async def test_a_whole_game(database: Database, seed: int) -> None:
 
 
 def foreseen(table: Replies) -> tuple[Decision, ReplyForecast]:
-    """A decision with these replies, and what people are expected to reply, confirmed."""
+    """A decision with these replies, and what people are expected to reply, judged."""
     decision = decided(OPENING, "e2e4", table)
     probabilities = tuple(chance for _, chance in table.values())
     made = forecast(decision.chosen, expected_scale_centi(decision), ExpectedReplies(probabilities, PEOPLE))
-    return decision, with_confirmed_costs(made, 7, [each.cost for each in made.tempting], "native")
+    return decision, judged_by_own_costs(decision, made)
 
 
 @pytest.mark.parametrize(("table", "counts"), [(TEMPTS, True), (PLAIN, False), (LOST, False)])

@@ -8,7 +8,8 @@ from bot.control.live_games import live_games
 from bot.game.game_runner import GameRunner
 from bot.game.session import Session, SessionState
 from bot.views.board_cards import board_card
-from engine.human.reply_forecast import TemptingReply
+from engine.human.reply_forecast import Bait
+from engine.judge import ReplyCost
 from storage.database import Database
 from tests.bot.control.rig import opened_rig
 from tests.bot.fakes import GAME_ID, FakeServer, services
@@ -26,7 +27,8 @@ async def test_the_last_move_and_the_bait(database: Database) -> None:
         assert (game.last_move, game.our_side, game.our_turn, game.overdue_s) == (moved, 0, False, None)
         position = rules.parse_position(game.position)
         reply = rules.legal_moves(position)[0]
-        bait = TemptingReply(rules.move_text(reply), 0.25, 1234, (2,))
+        text = rules.move_text(reply)
+        bait = Bait(text, 0.25, ReplyCost(text, -200, 1234, 12, is_solved=False))
         player._pending_bait = 0, bait
         (game,) = live_games("home", rig.lobby)
         assert game.bait is not None

@@ -28,8 +28,7 @@ GAME = 1
 
 
 @pytest.fixture
-async def pool(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SearchPool]:
-    monkeypatch.setattr("engine.judge.NODES", {"othello": 2_000})
+async def pool() -> AsyncIterator[SearchPool]:
     async with SearchPool(1, 1) as pool:
         yield pool
 

@@ -8,9 +8,11 @@ from bot.base.config import ChatConfig
 from bot.base.events import MAX_CHAT_LENGTH, ChatLine, Room
 from bot.game.chat_commands import ChatFacts, Command, answer_text, may_show, parse_command
 from engine import ENGINE_VERSION
+from engine.bait_rule import FORECAST_RULE
 from engine.decision import Candidate, Decision, DirectMove, ModelInfo
 from engine.games import get_rules
-from engine.human.reply_forecast import ReplyForecast, TemptingReply
+from engine.human.reply_forecast import ReplyForecast
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.params import TrapParams
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.statistics.encounters import Encounters
@@ -36,8 +38,17 @@ DECISION = Decision(
     profile_source="native",
     engine_version=ENGINE_VERSION,
 )
-BAIT = TemptingReply("e7e5", 0.24, 1490, (2, 3), 1200)
-FORECAST = ReplyForecast(1, ModelInfo("maia", "maia", ""), "", ("e7e5",), (0.24,), (), (BAIT,), 8)
+BEST, BAIT = ReplyCost("d7d5", 10, 0, 14, is_solved=False), ReplyCost("e7e5", -90, 1490, 13, is_solved=False)
+FORECAST = ReplyForecast(
+    FORECAST_RULE,
+    ModelInfo("maia", "maia", ""),
+    "",
+    ("e7e5", "d7d5"),
+    (0.24, 0.76),
+    (),
+    ReplyCosts(JUDGE_VERSION, BEST, (BEST, BAIT)),
+    ("e7e5",),
+)
 
 
 def line(text: str, name: str = "Anna", room: Room = Room.PLAYER) -> ChatLine:
@@ -143,10 +154,9 @@ def test_the_trap() -> None:
         return answer_text(Command.TRAP, replace(FACTS, latest=latest, forecast=made))
 
     assert told(FORECAST) == "24 % of people reply e5 to Nf3. It costs 15 % of the game."
-    unconfirmed = replace(FORECAST, tempting=(replace(BAIT, confirmed_cost=None),))
-    for nothing in (unconfirmed, replace(FORECAST, tempting=())):
-        assert told(nothing) == "I know of no error that Nf3 tempts people to make."
-    assert told(None) == "I am still working out what people reply to Nf3."
+    assert told(replace(FORECAST, bait_replies=())) == "I know of no error that Nf3 tempts people to make."
+    for unknown in (replace(FORECAST, costs=None, bait_replies=()), None):
+        assert told(unknown) == "I am still working out what people reply to Nf3."
     assert told(None, replace(KNIGHT, complete=False)) == "I am still working out what Nf3 does."
 
 

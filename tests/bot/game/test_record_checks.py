@@ -8,6 +8,7 @@ from sqlalchemy import select, text, update
 
 from bot.game.recheck import recheck
 from bot.game.record_checks import RecordChecks
+from engine.bait_rule import FORECAST_RULE
 from engine.errors import RecordError
 from storage.database import Database
 from storage.maintenance.decision_batches import (
@@ -163,8 +164,8 @@ SETTINGS: dict[str, Any] = {"chance": 0.5, "budget_percent": 2.0, "most_profiles
         ({"moves": ("a1",)}, "its game's moves cannot be replayed: "),
         ({"ply": 2}, "its game has 1 moves, too few for ply 2"),
         ({"game": "reversi"}, "the record is of othello, but the game is reversi"),
-        ({"forecast_rule": 1, "forecast": None}, "its forecast: not a packed record: None"),
-        ({"forecast_rule": 2, "forecast": None}, ""),
+        ({"forecast_rule": FORECAST_RULE, "forecast": None}, "its forecast: not a packed record: None"),
+        ({"forecast_rule": FORECAST_RULE - 1, "forecast": None}, ""),
     ],
 )
 async def test_a_draw_beside_its_game(database: Database, changes: dict[str, Any], reason: str) -> None:

@@ -97,7 +97,7 @@ async def test_a_decision_that_came_too_late(database: Database) -> None:
     assert decisions[-1].outcome is None
 
 
-async def test_baits_are_confirmed_against_people(database: Database) -> None:
+async def test_baits_are_counted_against_people(database: Database) -> None:
     """By the model that replies; what it takes is counted, also beyond the first 50 games."""
     given = terms("trappy:depth=4", "human")
     games = [play(GameTask(given, number, 1, None)) for number in range(6)]
@@ -111,7 +111,7 @@ async def test_baits_are_confirmed_against_people(database: Database) -> None:
     async with database.read() as session:
         (found,) = (await read_groups(session, Filters(site=MATCH_SITE))).statistics()
     made = [each for game in games for each in game.forecasts.values()]
-    assert all(each.confirm_depth > 4 and each.model.kind != RANK_MODEL for each in made if each.tempting)
+    assert all(each.is_judged and each.model.kind != RANK_MODEL for each in made if each.replies)
     assert found.baits_set % 10 == 0
     assert found.baits_set > 0
     assert found.baits.happened
