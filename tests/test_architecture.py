@@ -47,12 +47,12 @@ ENGINE = {
     "engine.randomised": {
         "decision", "errors", "expected", "game", "games", "judgement", "params", "search", "stop", "trappy",
     },
-    "engine.bait_rule": {"decision", "expected", "human", "judgement"},
+    "engine.bait_rule": {"decision", "expected", "human", "judge", "judgement"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
     "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting", "trappy"},
     "engine.human": {
-        "errors", "decision", "expected", "game", "games", "judgement", "params", "plain_values", "search",
+        "errors", "decision", "expected", "game", "games", "judge", "params", "plain_values", "search",
         "stop", "trappy",
     },
     "engine.pruning": {"decision", "errors", "randomised"},
@@ -61,8 +61,8 @@ ENGINE = {
         "trappy",
     },
     "engine.forecasts": {
-        "bait_rule", "decision", "expected", "games", "human", "judgement", "protocols", "randomised",
-        "search", "stop",
+        "bait_rule", "decision", "game", "games", "human", "judge", "judgement", "randomised", "search",
+        "stop",
     },
     "engine.strategies": {
         "decision", "errors", "expected", "game", "games", "human", "judgement", "lookup", "params",
