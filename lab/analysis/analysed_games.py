@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,10 +11,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, ModelInfo, Person, ReplyProfile
 from engine.formats.record import GameRecord
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from storage.inserts import insert_all_new, insert_new
 from storage.records import columns_of, from_row
 from storage.research.archive import BATCH, add_imported_games, content_key, draw_key, record_of_row
-from storage.tables.analysis import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
+from storage.tables.analysis import (
+    AnalysedCostRow,
+    AnalysedPositionRow,
+    AnalysisRow,
+    HumanModelRow,
+    PredictionRow,
+)
 from storage.tables.archive import ImportedGameRow
 
 _MAX_KEYS = 500  # per statement
@@ -268,6 +275,38 @@ async def add_predictions(
         for position_id, probabilities in predictions
     ]
     await insert_all_new(session, PredictionRow, rows)
+
+
+async def add_costs(session: AsyncSession, judged: Mapping[int, ReplyCosts]) -> None:
+    """Store what replies cost, keyed by position key; existing costs are left unchanged."""
+    rows = [
+        {
+            "position_id": position_id,
+            "version": costs.version,
+            "is_best": each.reply == costs.best.reply,
+            **asdict(each),
+        }
+        for position_id, costs in judged.items()
+        for each in dict.fromkeys((costs.best, *costs.replies))
+    ]
+    await insert_all_new(session, AnalysedCostRow, rows)
+
+
+async def costs_of_analysis(session: AsyncSession, analysis_id: int) -> dict[int, ReplyCosts]:
+    """What replies cost by this version of the judge, as far as it is known, keyed by position key."""
+    rows = await session.scalars(
+        select(AnalysedCostRow)
+        .join(AnalysedPositionRow, AnalysedPositionRow.id == AnalysedCostRow.position_id)
+        .where(AnalysedPositionRow.analysis_id == analysis_id, AnalysedCostRow.version == JUDGE_VERSION)
+    )
+    found: dict[int, list[ReplyCost]] = {}
+    best: dict[int, ReplyCost] = {}
+    for row in rows:
+        cost = from_row(ReplyCost, row)
+        found.setdefault(row.position_id, []).append(cost)
+        if row.is_best:
+            best[row.position_id] = cost
+    return {key: ReplyCosts(JUDGE_VERSION, best[key], tuple(costs)) for key, costs in found.items()}
 
 
 def _is_prediction(model_id: int | None) -> Any:

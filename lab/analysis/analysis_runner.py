@@ -1,11 +1,12 @@
-"""Runs an analysis: distributes moves to workers and stores each result, so that a stopped run can resume."""
+"""Runs analyses and judgements: hands moves to workers and stores each result, so that a stopped run can
+resume."""
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.base.errors import DesdemonaError
 from bot.workers.jobs import finished_jobs
@@ -13,10 +14,12 @@ from bot.workers.pools import Workers
 from engine.formats.record import GameRecord, steps
 from engine.games import get_rules
 from engine.human.model import BadModel, HumanModel, PredictionQuery, predictions_of
+from engine.judge import ReplyCosts
 from engine.protocols.score_settings import EngineSettings
 from lab.analysis.analysed_games import (
     AnalysedPosition,
     AnalysisSettings,
+    add_costs,
     add_positions,
     add_predictions,
     get_or_add_analysis,
@@ -26,7 +29,14 @@ from lab.analysis.analysed_games import (
     positions_without_prediction,
 )
 from lab.analysis.recorded_games import AnsweredMove, GivenGame
-from lab.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
+from lab.analysis.reply_profiles import (
+    AnalysisError,
+    JudgeTask,
+    ProfiledMove,
+    ProfileTask,
+    judge_replies,
+    profile,
+)
 from storage.database import Database
 
 _QUEUED_MOVES_PER_WORKER = 4
@@ -107,6 +117,65 @@ async def run_analysis(
                 new += len(moves)
                 on_count(len(moves))
     return analysis_id, AnalysisTally(known=resumed, new=new, failed=failed)
+
+
+async def judge_positions(
+    tasks: Sequence[JudgeTask],
+    known: Mapping[int, ReplyCosts],
+    database: Database | None,
+    workers: Workers,
+    on_count: OnCount,
+    stop: asyncio.Event,
+) -> dict[int, ReplyCosts]:
+    """Judge the replies that have not been judged yet.
+
+    Args:
+        tasks: Their numbers are positions' keys.
+        known: What replies cost, as far as it is known, keyed by position.
+        database: Stores the new costs; None to store nothing.
+        stop: Event that ends the run early; what was stored is kept.
+
+    Returns:
+        What the replies of each task cost, keyed by position; incomplete if the run was ended early.
+
+    Raises:
+        AnalysisError: A worker failed.
+        StorageError: A result cannot be stored.
+        WorkersError: The workers keep crashing, or the cluster cannot be reached.
+    """
+    todo = [
+        replace(task, known=known.get(task.number))
+        for task in tasks
+        if not _is_known(task, known.get(task.number))
+    ]
+    on_count(len(tasks) - len(todo))
+    found = dict(known)
+    finished = finished_jobs(
+        todo,
+        lambda task: workers.run(judge_replies, task),
+        lambda task: f"position {task.number}",
+        workers,
+        stop,
+        ahead=_QUEUED_MOVES_PER_WORKER,
+    )
+    async with aclosing(finished):
+        async for batch in finished:
+            new = {}
+            for task, future in batch:
+                try:
+                    new[task.number] = future.result()
+                except Exception as error:
+                    raise AnalysisError(f"a worker failed: {type(error).__name__}: {error}") from error
+            if database is not None:
+                async with database.write() as session:
+                    await add_costs(session, new)
+            found |= new
+            on_count(len(batch))
+    return {task.number: found[task.number] for task in tasks if _is_known(task, found.get(task.number))}
+
+
+def _is_known(task: JudgeTask, costs: ReplyCosts | None) -> bool:
+    return costs is not None and set(task.replies) <= {each.reply for each in costs.replies}
 
 
 async def predict(

@@ -1,4 +1,4 @@
-"""A worker's job: computes the profile of every reply to one move."""
+"""The jobs of workers: the profile of every reply to one move, and what replies cost by the judge."""
 
 import threading
 import time
@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.base.errors import DesdemonaError
-from engine.decision import ReplyProfile
+from engine.decision import Decision, ReplyProfile
+from engine.forecasts import decision_costs
 from engine.games import get_rules
+from engine.judge import ReplyCosts
 from engine.params import TrapParams
 from engine.protocols.link import SearchRequest
 from engine.protocols.process import EngineError, WaitLimit
@@ -58,6 +60,23 @@ class ProfiledMove:
     replies: tuple[ReplyProfile, ...]
     nodes: int
     time_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTask:
+    """Replies to one move, for the judge."""
+
+    number: int
+    decision: Decision
+    """Our move with its complete profile."""
+    replies: tuple[str, ...]
+    known: ReplyCosts | None = None
+    """What some of them cost; they are not searched again."""
+
+
+def judge_replies(task: JudgeTask) -> ReplyCosts:
+    """What the replies cost by the judge (`engine.forecasts.decision_costs`)."""
+    return decision_costs(task.decision, task.replies, StopFlag(), task.known)
 
 
 def profile(task: ProfileTask) -> ProfiledMove:

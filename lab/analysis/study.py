@@ -1,8 +1,9 @@
-"""Computes a study: tempting replies, Figure 9, and the quality of predictors of errors.
+"""Computes a study: baits, Figure 9, and the quality of predictors of errors.
 
-The primary endpoint is the frequency with which baits (candidate baits if none were confirmed) were played,
-relative to the frequency that the program's own forecast predicts (`lab.analysis.tempting_replies`). All
-other results are exploratory. Intervals are clustered by person and need at least 30 effective persons.
+The primary endpoint is the frequency with which baits were played, relative to the frequency that the
+program's own forecast predicts (`lab.analysis.baits`). All other results are exploratory; their costs are
+those of the analysis, at its depth, since they need the cost of every reply. Intervals are clustered by
+person and need at least 30 effective persons.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from engine.human.calibrated import FEATURES, CalibratedModel
 from engine.params import Assessment, TrapParams
 from lab.analysis.added_value import AddedValue, added_by_trappiness
+from lab.analysis.baits import BaitTable
 from lab.analysis.experience import ErrorBand, errors_by_experience
 from lab.analysis.measures import (
     Bin,
@@ -28,7 +30,6 @@ from lab.analysis.measures import (
     within_auc,
 )
 from lab.analysis.population import MIN_ERROR_SCORE_LOSS, Population
-from lab.analysis.tempting_replies import BaitTable
 from lab.analysis.trap_counts import (
     Figure9,
     Temptation,
@@ -84,7 +85,7 @@ class Study:
     errors: PersonShare
     """Share of the replies played that were errors."""
     baits: BaitTable | None
-    """Tempting replies, including the primary endpoint; None if not requested."""
+    """The table of baits, including the primary endpoint; None if not requested."""
     experience: tuple[ErrorBand, ...]
     """Errors by the number of games that the person had played before; empty if that number is unknown."""
     mean_loss: Estimate
@@ -125,7 +126,7 @@ def study(
 
     Args:
         calibrated: A calibrated model that was not fitted to these games, or None.
-        baits: The table of tempting replies (`lab.analysis.tempting_replies.bait_table`).
+        baits: The table of baits (`lab.analysis.baits.bait_table`).
         tilted: Reply probabilities of models tilted to the person, keyed by model; used for `experience`.
         games_before: See `lab.analysis.experience.errors_by_experience`; None if unknown.
         threshold_percent: Minimum quality at which a trap counts as set (`TrapParams.threshold_percent`).

@@ -4,12 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 from lab.analysis.added_value import AddedValue
+from lab.analysis.baits import BaitRow, BaitTable
 from lab.analysis.experience import ErrorBand
 from lab.analysis.fitting import FittedModel
 from lab.analysis.measures import Estimate, PersonShare
 from lab.analysis.person_fitting import FittedPrior
 from lab.analysis.study import PredictorQuality, Study
-from lab.analysis.tempting_replies import BaitRow, BaitTable
 from lab.analysis.trap_counts import Figure9, Temptation
 from storage.evidence.inference.any_time import MIN_PERSONS
 
@@ -25,7 +25,7 @@ def study_text(found: Study) -> str:
     parts = [
         f"{found.positions} positions of {found.games} games, {found.persons} persons "
         f"(P {found.effective_persons:.0f}), {found.replies} replies, "
-        f"{found.bad_replies} of them bad (10 % of expected score or more)\n"
+        f"{found.bad_replies} of them bad (10 % of expected score or more, at the analysis's depth)\n"
         f"errors: {_share(found.errors)}; mean loss {_number(found.mean_loss, 4)}",
         "" if found.baits is None else _baits(found.baits),
         "Everything below is exploratory: none of it was fixed as an endpoint beforehand.",
@@ -115,28 +115,25 @@ def _section(title: str, text: str) -> str:
 
 
 def _baits(found: BaitTable) -> str:
-    """The primary endpoint and the table of tempting replies, as text."""
+    """The primary endpoint and the table of baits, as text."""
     first = found.primary
-    what = "baits" if first.is_confirmed else f"candidate baits ({found.unconfirmed})"
     lines = [
-        f"Primary endpoint, {what}, {first.model}: expected divided by actual number played: "
+        f"Primary endpoint, baits, {first.model}: expected divided by actual number played: "
         f"{_number(first.ratio, 2)}",
-        "Tempting replies are candidate baits; a bait is a candidate confirmed by a search two plies deeper.",
         "For each move, only the bait with the highest probability times cost counts.",
         _bait_rows(found.rows),
-        f"decided positions left out: {found.decided}"
-        + (f"; confirming searches that took too long: {found.unsearched}" if found.unsearched else ""),
+        f"decided positions left out: {found.decided}; judge {found.judge_version}; in the others, errors by "
+        f"the judge: {_share(found.errors)}; mean cost {_number(found.mean_cost, 4)}",
     ]
     return "\n".join(lines)
 
 
 def _bait_rows(rows: Sequence[BaitRow]) -> str:
-    head = ["model", "people", "replies", "moves", "persons", "set one", "sets", "played"]
+    head = ["model", "people", "moves", "persons", "set one", "sets", "played"]
     body = [
         [
             row.model,
             row.people,
-            "baits" if row.is_confirmed else "candidates",
             str(row.offered.of),
             str(row.offered.persons),
             _share(row.offered),
@@ -148,7 +145,7 @@ def _bait_rows(rows: Sequence[BaitRow]) -> str:
         ]
         for row in rows
     ]
-    return table([[*head, "predicted", "predicted/played", "any tempting reply"], *body])
+    return table([[*head, "predicted", "predicted/played", "any bait"], *body])
 
 
 def _experience(rows: Sequence[ErrorBand]) -> str:

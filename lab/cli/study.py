@@ -1,6 +1,8 @@
 """`desdemona lab study`: reports on analysed games."""
 
+import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,14 +10,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.base.rounding import plural
-from bot.cli.common import ShowFormat, UsageError, ask_database, print_json, print_note, require_known
+from bot.cli.common import (
+    ShowFormat,
+    UsageError,
+    ask_database,
+    config_of,
+    print_json,
+    print_note,
+    require_known,
+    stop_on_signals,
+)
 from bot.cli.progress import show_progress
-from engine import SEARCH_REVISION
+from bot.workers.pools import LocalWorkers
 from engine.games import GAMES
 from engine.human.model import BadModel
 from engine.params import TrapParams
-from lab.analysis.analysed_games import AnalysisCount, count_analyses, list_models
-from lab.cli.analyse import Source
+from lab.analysis.analysed_games import AnalysisCount, costs_of_analysis, count_analyses, list_models
 from lab.cli.lab_common import print_lines, report_step, require_extra
 from lab.cli.study_data import (
     PersonHalf,
@@ -25,15 +35,15 @@ from lab.cli.study_data import (
     model_identity,
     with_options,
 )
-from storage.database import Database
+from storage.database import LONG_BUSY_TIMEOUT_S, Database
 from storage.research.archive import each_game
 
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
     from engine.human.calibrated import CalibratedModel
-    from lab.analysis.tempting_replies import Forecaster
-
-_TABLE_MB = 64
+    from engine.judge import ReplyCosts
+    from lab.analysis.baits import Forecaster
+    from lab.analysis.reply_profiles import JudgeTask
 
 
 @with_options
@@ -51,13 +61,9 @@ def study_command(
             help="Count only traps of at least this quality, in points of expected score out of 100.",
         ),
     ] = TrapParams().threshold_percent,
-    confirm: Annotated[
-        bool,
-        typer.Option(
-            help="Confirm candidate baits by a search two plies deeper. Takes seconds per position; requires "
-            "profiles from our own search."
-        ),
-    ] = True,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=1024, help="Number of positions to judge at once.")
+    ] = 1,
     plots: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Also write plots of the curves to this folder, as SVG files."),
@@ -71,11 +77,12 @@ def study_command(
 ) -> None:
     """Study traps in analysed games between humans.
 
-    Reports which replies were tempting, how often these baits were played and their expected frequency
-    (the primary endpoint); errors by the number of games previously played; Figure 9 for this population; how
-    often traps and other replies of equal cost are played; and how well each predictor identifies which bad
-    reply is played (one that costs at least 10 % of expected score) and which position provokes an error:
-    AUC, Brier score, log-loss and reliability.
+    Reports the baits, how often they were played and their expected frequency (the primary endpoint); errors
+    by the number of games previously played; Figure 9 for this population; how often traps and other replies
+    of equal cost are played; and how well each predictor identifies which bad reply is played (one that costs
+    at least 10 % of expected score) and which position provokes an error: AUC, Brier score, log-loss and
+    reliability. First the judge values the likeliest replies in every position; the database keeps what it
+    finds, so the same command resumes a stopped run.
     """
     if list_them:
         if options.own or plots is not None or options.analysis is not None or options.human is not None:
@@ -84,21 +91,22 @@ def study_command(
         return
     if plots is not None:
         require_extra("--plots", "matplotlib")
+    from lab.analysis.baits import bait_table, judge_tasks, judged
     from lab.analysis.study import study
     from lab.analysis.study_report import study_text
-    from lab.analysis.tempting_replies import bait_table
 
     model = calibrated_of(calibrated, options.game)
     data = options.read(person_half)
     people = data.people
     try:
-        forecasts, unconfirmed = _forecasts(data, model, confirm)
+        forecasts = _forecasts(data, model)
     except BadModel as error:
         raise UsageError(str(error)) from None
+    costs = _costs(options, data, judge_tasks(people, forecasts), concurrency)
     found = study(
         people,
         model,
-        baits=bait_table(people, forecasts, unconfirmed),
+        baits=bait_table(people, judged(people, forecasts, costs), costs),
         tilted={
             each.name: p for each in forecasts if each.is_tilted and (p := each.probabilities) is not None
         },
@@ -122,33 +130,54 @@ def study_command(
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
 
 
-def _forecasts(
-    data: StudyData, calibrated: "CalibratedModel | None", is_asked: bool
-) -> "tuple[tuple[Forecaster, ...], str]":
-    """The forecasts of the replies, and why no confirming searches were made (empty if they were).
+def _forecasts(data: StudyData, calibrated: "CalibratedModel | None") -> "tuple[Forecaster, ...]":
+    """The forecasts of the replies; their baits are not known yet.
 
     Raises:
         BadModel: The card of the people model is broken.
     """
     from engine.human.person_prior import card_path, read_card
-    from engine.search.searchers import make_searcher
-    from lab.analysis.tempting_replies import confirm_all, forecasters
+    from lab.analysis.baits import forecasters
 
-    people, way = data.people, data.analysis
-    game, count = people.game.name, len(people.positions)
-    path = card_path(game)
-    with show_progress("forecasts", count) as on_count:
-        forecast_sets = forecasters(
+    people = data.people
+    path = card_path(people.game.name)
+    with show_progress("forecasts", len(people.positions)) as on_count:
+        return forecasters(
             people, calibrated, data.human, read_card(path) if path.exists() else None, on_count
         )
-    if not is_asked:
-        return forecast_sets, "--no-confirm"
-    if way is None:
-        return forecast_sets, "for our own games, `desdemona stats` reports confirmed baits"
-    if way.source != Source.NATIVE or way.engine_version != SEARCH_REVISION:
-        return forecast_sets, "the profiles are not from this version's search"
-    with show_progress("confirmed", count) as on_count:
-        return confirm_all(people, forecast_sets, make_searcher(game, _TABLE_MB), on_count), ""
+
+
+def _costs(
+    options: StudyOptions, data: StudyData, tasks: "Sequence[JudgeTask | None]", concurrency: int
+) -> "list[ReplyCosts | None]":
+    """What the replies cost, in the order of the tasks; None where there is no task."""
+    from lab.analysis.analysis_runner import judge_positions
+
+    wanted = [task for task in tasks if task is not None]
+
+    async def run() -> "tuple[dict[int, ReplyCosts], int | None]":
+        stop, received = stop_on_signals()
+        url = options.database or config_of(options.context).storage.url
+        database = await Database.open(url, upgrade=False, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
+        workers = LocalWorkers(concurrency)
+        try:
+            known: dict[int, ReplyCosts] = {}
+            if data.analysis_id is not None:
+                async with database.read() as session:
+                    known = await costs_of_analysis(session, data.analysis_id)
+            kept_in = None if data.analysis_id is None else database
+            with show_progress("judged", len(wanted)) as on_count:
+                found = await judge_positions(wanted, known, kept_in, workers, on_count, stop)
+        finally:
+            workers.close()
+            await database.close()
+        return found, received[0] if received else None
+
+    found, number = asyncio.run(run())
+    if number is not None:
+        print_note("stopped; run the same command again to resume")
+        raise typer.Exit(128 + number)
+    return [None if task is None else found[task.number] for task in tasks]
 
 
 def _games_before(options: StudyOptions, data: StudyData) -> Counter[str] | None:

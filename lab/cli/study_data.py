@@ -163,6 +163,8 @@ class StudyData:
     """Settings of the analysis; None for the bot's own games, which were searched during play."""
     description: str
     portion: "Portion"
+    analysis_id: int | None
+    """Key of the analysis; None for the bot's own games."""
 
     @property
     def card(self) -> dict[str, Any]:
@@ -232,7 +234,7 @@ def read_people(options: StudyOptions, portion: "Portion") -> StudyData:
     if options.elo and (options.own or portion.min_rating is not None or portion.max_rating is not None):
         raise UsageError("--elo cannot be combined with --own, --min-rating or --max-rating")
     others: dict[str, dict[int, tuple[float, ...]]] = {}
-    way = None
+    way = analysis_id = None
     if options.own:
         if options.analysis is not None or options.human is not None:
             raise UsageError(
@@ -241,7 +243,8 @@ def read_people(options: StudyOptions, portion: "Portion") -> StudyData:
         positions, model = _own(options, portion)
         about = f"{game}: the bot's own games with people"
     else:
-        way, positions, model, others = _analysed(options, portion)
+        chosen, positions, model, others = _analysed(options, portion)
+        way, analysis_id = chosen.analysis, chosen.id
         about = f"{game}: {way.source}, depth {way.depth}"
     if not positions:
         raise UsageError(f"{about}: no position passes the filters")
@@ -260,7 +263,7 @@ def read_people(options: StudyOptions, portion: "Portion") -> StudyData:
     )
     used = f"{plural(len(people.positions), 'position')} of {plural(games, 'game')}"
     about = f"{about}; {model_text}; {used}{left_out}"
-    return StudyData(people, model if people.has_human else None, way, about, portion)
+    return StudyData(people, model if people.has_human else None, way, about, portion, analysis_id)
 
 
 def _own(options: StudyOptions, portion: "Portion") -> tuple[list[StoredPosition], ModelInfo | None]:
@@ -284,13 +287,13 @@ def _own(options: StudyOptions, portion: "Portion") -> tuple[list[StoredPosition
 
 def _analysed(
     options: StudyOptions, portion: "Portion"
-) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
-    """The analysis's settings, its positions, their human-move model, and other models' probabilities."""
+) -> tuple[AnalysisCount, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
+    """The analysis, its positions, their human-move model, and other models' probabilities."""
     from lab.analysis.population import load
 
     async def read(
         database: Database,
-    ) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, Any]]:
+    ) -> tuple[AnalysisCount, list[StoredPosition], ModelInfo | None, dict[str, Any]]:
         async with database.read() as session:
             chosen = _choose(await count_analyses(session, options.game), options)
             known = await list_models(session, chosen.id)
@@ -300,7 +303,7 @@ def _analysed(
                 name: await predictions(session, chosen.id, number) for name, number in others.items()
             }
         found = await load(database, chosen.id, None if first is None else first[0], portion)
-        return chosen.analysis, found, None if first is None else first[1], probabilities
+        return chosen, found, None if first is None else first[1], probabilities
 
     return ask_database(options.context, read, options.database)
 

@@ -16,9 +16,11 @@ from bot.match.openings import Opening, read_openings
 from bot.match.participants import OurPlayer
 from bot.match.play import play_game
 from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
-from engine.bait_rule import forecast, rank_probabilities
+from engine.bait_rule import forecast, likeliest_replies, rank_probabilities, with_costs
 from engine.decision import Candidate
+from engine.expected import expected_score
 from engine.game import continued_position
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.params import TrapParams
 from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.profiles import Profiler
@@ -79,7 +81,7 @@ class Ablation(Experiment):
     name: ClassVar = "ablation"
     title: ClassVar = "Which parts of the trap arithmetic help?"
     source: ClassVar = "Gordon & Reda 2006, Figures 2, 3 and 5; and this program's temptation rule"
-    version: ClassVar = "1"
+    version: ClassVar = "2"
     needs: ClassVar = f"{NEEDED}; Maia networks in a subfolder named maia"
 
     def jobs(self, size: Size) -> Sequence[Job]:
@@ -170,7 +172,7 @@ def chosen(table: Sequence[Candidate], params: TrapParams, arm: str, scale_centi
 
     Args:
         table: Every move with its complete profile.
-        arm: `TEMPTATION`: a trap's trappiness is 1 if the reply is tempting, else 0. `COST`: the profit is
+        arm: `TEMPTATION`: a trap's trappiness is 1 if the reply is a bait, else 0. `COST`: the profit is
             weighted by the reply's probability. Any other value: the paper's arithmetic.
         scale_centi: The parameter s of the logistic function that converts scores to expected scores.
     """
@@ -190,18 +192,32 @@ def _qualities(candidate: Candidate, params: TrapParams, arm: str, scale_centi: 
     probabilities = (
         rank_probabilities([reply.scores_centi for reply in known], scale_centi) if arm == COST else ()
     )
-    tempting = (
-        {each.reply for each in forecast(candidate, scale_centi).tempting} if arm == TEMPTATION else set()
-    )
+    baits = _baits(candidate, scale_centi) if arm == TEMPTATION else ()
     for at, reply in enumerate(known):
         scores = reply.scores_centi
         profit = max(0, utility(scores[-1], params) - utility(candidate.raw_centi, params))
         if arm == TEMPTATION:
-            yield float(profit) if reply.reply in tempting else 0.0
+            yield float(profit) if reply.reply in baits else 0.0
         elif arm == COST:
             yield profit * probabilities[at] * reply_trappiness(scores, params)
         else:
             yield reply_quality(scores, candidate.raw_centi, params)
+
+
+def _baits(candidate: Candidate, scale_centi: float) -> Sequence[str]:
+    """A move's baits, with costs by its own scores, because the judge would take minutes for each game."""
+    made = forecast(candidate, scale_centi)
+    scores = {each.reply: -each.final_centi for each in candidate.replies}
+    whole = expected_score(max(scores.values()), scale_centi)
+
+    def own_cost(reply: str) -> ReplyCost:
+        cost = whole - expected_score(scores[reply], scale_centi)
+        depth = len(candidate.replies[0].scores_centi)
+        return ReplyCost(reply, scores[reply], cost, depth, is_solved=False)
+
+    likeliest = tuple(own_cost(reply) for reply in likeliest_replies(made))
+    costs = ReplyCosts(JUDGE_VERSION, own_cost(max(scores, key=scores.__getitem__)), likeliest)
+    return with_costs(made, candidate, scale_centi, costs).bait_replies
 
 
 def played(arm: str, heat: float, depth: int, seed: int, at: int) -> list[float]:

@@ -1,11 +1,11 @@
-"""Tables for analyses of recorded games: reply profiles, and predictions by models.
+"""Tables for analyses of recorded games: reply profiles, predictions by models, and what replies cost.
 
 These tables are separate from those of the bot's own games; statistics of its games never read them.
 """
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Float, ForeignKey, String, Text, UniqueConstraint
+from sqlalchemy import BigInteger, CheckConstraint, Float, ForeignKey, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from storage.tables.base import Base
@@ -72,3 +72,20 @@ class PredictionRow(Base):
     model_id: Mapped[int] = mapped_column(BigInt, ForeignKey("human_models.id"), primary_key=True)
     # In the order of the position's profile.
     probabilities: Mapped[list[float]] = mapped_column("odds", JsonType)
+
+
+class AnalysedCostRow(Base):
+    """What a reply cost, by one version of the judge; the columns are fields of `engine.judge.ReplyCost`."""
+
+    __tablename__ = "analysed_costs"
+    __table_args__ = (CheckConstraint("cost BETWEEN 0 AND 10000", name="cost"),)
+
+    position_id: Mapped[int] = mapped_column(BigInt, ForeignKey("analysed_positions.id"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    reply: Mapped[KeyColumn] = mapped_column(primary_key=True)
+    score_centi: Mapped[int]
+    cost: Mapped[int]
+    depth: Mapped[int]
+    is_solved: Mapped[bool]
+    # Whether the judge chose it in the position before the reply.
+    is_best: Mapped[bool]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.decision import ReplyProfile
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from lab.analysis.analysed_games import AnalysedPosition, StoredPosition
 
 ROOT = "8/8/8/3wb3/3bw3/8/8/8 b"
@@ -38,6 +39,14 @@ def position(
         ),
         human=None if human is None else tuple(human),
     )
+
+
+def costs_of(*costs: int) -> ReplyCosts:
+    """The judge's costs of the three replies."""
+    each = tuple(
+        ReplyCost(reply, -cost, cost, 9, is_solved=False) for reply, cost in zip(REPLIES, costs, strict=True)
+    )
+    return ReplyCosts(JUDGE_VERSION, each[costs.index(0)], each)
 
 
 def made_up(count: int, seed: int = 1, shun: float = 3.0, bias: float = 0.0) -> list[StoredPosition]:

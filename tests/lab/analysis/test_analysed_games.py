@@ -2,12 +2,15 @@ from dataclasses import replace
 
 from engine.decision import ModelInfo, Person, ReplyProfile
 from engine.formats.record import GameRecord
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from lab.analysis.analysed_games import (
     AnalysedPosition,
     AnalysisSettings,
     StoredPosition,
+    add_costs,
     add_positions,
     add_predictions,
+    costs_of_analysis,
     count_analyses,
     get_or_add_analysis,
     iterate_positions,
@@ -129,3 +132,22 @@ async def test_what_models_say(database: Database) -> None:
         None,
         (1.0, 0.0),
     ]
+
+
+async def test_what_replies_cost(database: Database) -> None:
+    analysis_id = await filled(database, 1, 2)
+    first, second = (each.id for each in await positions(database, analysis_id))
+    best, other = ReplyCost("d6", 7, 0, 12, is_solved=False), ReplyCost("f4", -90, 150, 11, is_solved=True)
+    found = {first: ReplyCosts(JUDGE_VERSION, best, (other,)), second: ReplyCosts(JUDGE_VERSION, best, ())}
+    for again in (found, {first: ReplyCosts(JUDGE_VERSION, best, (best, other))}):
+        async with database.write() as session:
+            await add_costs(session, again)
+    async with database.write() as session:
+        await add_costs(session, {first: ReplyCosts(JUDGE_VERSION - 1, other, (best,))})
+    async with database.read() as session:
+        known = await costs_of_analysis(session, analysis_id)
+        assert await costs_of_analysis(session, analysis_id + 1) == {}
+    assert set(known) == {first, second}
+    assert known[first].best == best
+    assert {known[first].of(reply) for reply in ("d6", "f4")} == {best, other}
+    assert known[second].replies == (best,)

@@ -20,10 +20,17 @@ from engine.protocols.score_settings import EngineSettings
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag
-from lab.analysis.analysed_games import AnalysisSettings, StoredPosition, iterate_positions, list_models
-from lab.analysis.analysis_runner import AnalysisTally, predict, run_analysis
+from lab.analysis.analysed_games import (
+    AnalysisSettings,
+    StoredPosition,
+    costs_of_analysis,
+    iterate_positions,
+    list_models,
+)
+from lab.analysis.analysis_runner import AnalysisTally, judge_positions, predict, run_analysis
 from lab.analysis.recorded_games import AnsweredMove, GivenGame, MoveFilter, select_moves
-from lab.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
+from lab.analysis.reply_profiles import AnalysisError, JudgeTask, ProfiledMove, ProfileTask, profile
+from lab.analysis.trap_counts import decision_of
 from storage.database import Database
 from storage.research.archive import content_key
 from tests.engine.human.fakes import FakeModel, alike
@@ -181,6 +188,51 @@ async def test_a_model_that_talks_nonsense_is_refused(database: Database, wanted
     model = FakeModel("othello", lambda game, ask: tuple(2 * p for p in alike(game, ask)))
     with pytest.raises(BadModel):
         await predict(analysis_id, model, database, lambda _: None, asyncio.Event())
+
+
+async def judge_tasks(database: Database, wanted: list[AnsweredMove]) -> tuple[int, list[JudgeTask]]:
+    """The key of an analysis, and the task of judging each reply that was played."""
+    analysis_id, _ = await run(database, wanted, Here())
+    tasks = []
+    for each in await kept(database, analysis_id):
+        decision = decision_of("othello", each.found.position, each.found.candidate, TrapParams())
+        tasks.append(JudgeTask(each.id, decision, (each.found.reply,)))
+    return analysis_id, tasks
+
+
+async def test_replies_are_judged_once(database: Database, wanted: list[AnsweredMove]) -> None:
+    analysis_id, tasks = await judge_tasks(database, wanted[:3])
+    done = list[int]()
+    found = await judge_positions(tasks, {}, database, Here(), done.append, asyncio.Event())
+    assert {key: [each.reply for each in costs.replies] for key, costs in found.items()} == {
+        task.number: list(task.replies) for task in tasks
+    }
+    async with database.read() as session:
+        known = await costs_of_analysis(session, analysis_id)
+    assert {key: costs.best for key, costs in known.items()} == {
+        key: costs.best for key, costs in found.items()
+    }
+    more = next(
+        reply.reply for reply in tasks[0].decision.chosen.replies if reply.reply not in tasks[0].replies
+    )
+    tasks[0] = replace(tasks[0], replies=(*tasks[0].replies, more))
+    hands, done = Here(), []
+    again = await judge_positions(tasks, known, None, hands, done.append, asyncio.Event())
+    assert [task.number for task in hands.done] == [tasks[0].number]
+    assert hands.done[0].known == known[tasks[0].number]
+    assert again[tasks[0].number].of(more).reply == more
+    assert sum(done) == 3
+    async with database.read() as session:
+        assert await costs_of_analysis(session, analysis_id) == known, "not to be stored"
+
+
+async def test_the_judge_can_be_stopped_and_fail(database: Database, wanted: list[AnsweredMove]) -> None:
+    _, tasks = await judge_tasks(database, wanted[:2])
+    stop = asyncio.Event()
+    stop.set()
+    assert await judge_positions(tasks, {}, database, Here(), lambda _: None, stop) == {}
+    with pytest.raises(AnalysisError, match="a worker failed: OSError: gone"):
+        await judge_positions(tasks, {}, database, Here(OSError("gone")), lambda _: None, asyncio.Event())
 
 
 @pytest.fixture

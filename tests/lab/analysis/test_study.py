@@ -8,15 +8,15 @@ from engine.decision import ModelInfo
 from engine.human.calibrated import FEATURES, CalibratedModel
 from engine.human.onnx import OnnxNetwork
 from engine.trappy import reply_trappiness
+from lab.analysis.baits import bait_table, forecasters, judged
 from lab.analysis.measures import mean_of, within_auc
 from lab.analysis.population import MIN_ERROR_SCORE_LOSS, Portion, population
 from lab.analysis.recorded_games import half_of_person
 from lab.analysis.study import ALONE, CALIBRATED, PAPER, Study, model_probabilities, study
 from lab.analysis.study_report import study_text, table
-from lab.analysis.tempting_replies import bait_table, forecasters
 from lab.analysis.trap_counts import trap_kinds
 from lab.training.calibrated import Part, to_onnx
-from tests.lab.analysis.samples import made_up, position
+from tests.lab.analysis.samples import costs_of, made_up, position
 
 # The first reply is best; the second looks good until the last ply but is bad; the third is bad at once.
 TRAP = ([0, 0, 0], [-300, -400, 400], [500, 500, 500])
@@ -119,7 +119,7 @@ def test_a_study_in_words(found: Study) -> None:
     )
     assert "Which bad reply is played" in text
     assert "AUC within positions" in text
-    assert "Tempting replies" not in text
+    assert "Primary endpoint" not in text
     assert all(line == line.rstrip() for line in text.splitlines())
     assert table([["a", "b"], ["ccc", "10"]]) == "a     b\nccc  10"
 
@@ -127,12 +127,13 @@ def test_a_study_in_words(found: Study) -> None:
 def test_baits_and_experience_in_words() -> None:
     given = [replace(each, name=f"player {at % 40}") for at, each in enumerate(made_up(300))]
     people = population("othello", given, "net")
+    costs = [costs_of(0, 1900, 2300)] * 300
     made = forecasters(people, calibrated(ln_p=1.0), ModelInfo("othello", "net", "e" * 64), None)
     text = study_text(
         study(
             people,
             None,
-            baits=bait_table(people, made, "not asked"),
+            baits=bait_table(people, judged(people, made, costs), costs),
             tilted={"tilted": people.models["net"]},
             games_before={"player 1": 5},
             resamples=20,
@@ -140,10 +141,11 @@ def test_baits_and_experience_in_words() -> None:
     )
     first, *rest = text.split("\n\n")
     assert "40 persons" in first
-    assert rest[0].startswith("Primary endpoint, candidate baits (not asked), calibrated model: ")
+    assert rest[0].startswith("Primary endpoint, baits, calibrated model: ")
     assert rest[1].startswith("Everything below is exploratory")
     assert "games before: 1-30" in text
-    assert "decided positions left out: 0" in rest[0]
+    assert "decided positions left out: 0; judge " in rest[0]
+    assert "errors by the judge: " in rest[0]
 
 
 def test_plots_are_the_same_when_they_are_drawn_again(found: Study, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from bot.workers.pools import LocalWorkers
 from engine import SEARCH_REVISION
 from engine.decision import ModelInfo
 from engine.human.registry import ModelRegistry
+from lab.analysis import reply_profiles
 from lab.cli import analyse as cli_analyse
 from lab.cli import lab_common
 from lab.cli import study as cli_study
@@ -51,7 +52,8 @@ def desdemona(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     """Runs a command in this process, beside two games of Othello; gives exit status, output and errors."""
     monkeypatch.setenv("DESDEMONA_STORAGE__URL", f"sqlite:///{tmp_path / 'desdemona.db'}")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli_analyse, "LocalWorkers", Here)
+    for module in (cli_analyse, cli_study):
+        monkeypatch.setattr(module, "LocalWorkers", Here)
     (tmp_path / "games.txt").write_text(OTHELLO)
 
     def command(*arguments: str) -> tuple[int, str, str]:
@@ -86,15 +88,12 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
     study: dict[str, Any] = json.loads(out)
     assert study["positions"] == told["new"]
     assert study["human_models"] == ["fake"]
-    assert (study["baits"]["unconfirmed"], study["baits"]["primary"]["is_confirmed"]) == ("", True)
     assert {row["model"] for row in study["baits"]["rows"]} == {"calibrated model", "fake", "R"}
     assert study["experience"] == [], "games without a year"
-    asked = ("--resamples", "20", "--no-confirm", "--format", "json")
-    study = json.loads(desdemona("lab", "study", "--game", "othello", *asked)[1])
-    assert (study["baits"]["unconfirmed"], study["baits"]["primary"]["is_confirmed"]) == (
-        "--no-confirm",
-        False,
-    )
+    assert study["baits"]["errors"]["of"] == told["new"]
+    monkeypatch.setattr(reply_profiles, "decision_costs", None)  # the database has all of them
+    asked = ("--resamples", "20", "--format", "json")
+    assert json.loads(desdemona("lab", "study", "--game", "othello", *asked)[1]) == study
     assert (
         "rated by results" in desdemona("lab", "study", "--game", "othello", "--resamples", "20", "--elo")[1]
     )
@@ -120,15 +119,6 @@ def test_games_that_people_had_played_before(desdemona: Command, tmp_path: Path)
     found = json.loads(desdemona(*study)[1])["experience"]
     people = {band["people"]: band["errors"]["persons"] for band in found}
     assert people == {"games before: 0": 1, "games before: 1-30": 1}
-
-
-def test_profiles_of_an_earlier_search_are_not_confirmed(
-    desdemona: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    desdemona(*ANALYSE)
-    monkeypatch.setattr(cli_study, "SEARCH_REVISION", "later")
-    told = desdemona("lab", "study", "--game", "othello", "--resamples", "20", "--format", "json")[1]
-    assert json.loads(told)["baits"]["unconfirmed"] == "the profiles are not from this version's search"
 
 
 def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,7 +247,7 @@ def test_own_games_of_all_players_count_alike(
         "3 positions of 3 games"
     )
     assert (found["positions"], found["human_models"]) == (3, [model.name])
-    assert found["baits"]["unconfirmed"].startswith("for our own games")
+    assert found["baits"]["errors"]["of"] == 3
     assert found["experience"] == []
 
     def guesses(_: HumanConfig) -> ModelRegistry:

@@ -33,7 +33,7 @@ def people(monkeypatch: pytest.MonkeyPatch) -> Population:
     monkeypatch.setattr(
         study_data,
         "read_people",
-        lambda _, portion: StudyData(given, HUMAN, None, "made up", portion),
+        lambda _, portion: StudyData(given, HUMAN, None, "made up", portion, None),
     )
     return given
 

@@ -251,5 +251,3 @@ async def test_the_bot_s_statistics_count_the_same(database: Database) -> None:
     assert stats.traps_fell == count(OutcomeKind.FELL_FOR_PAPER_TRAP)
     assert stats.traps_erred_elsewhere == count(OutcomeKind.ERRED_ELSEWHERE)
     assert stats.traps_fell_for_best == sum(each.fell_for_best for each in ours.rows)
-    assert stats.errors.n == stats.replies
-    assert stats.errors.chance == pytest.approx(float(ours.random_erred[ours.is_answered].mean()), abs=1e-5)

@@ -1,10 +1,10 @@
-"""Finds tempting replies in analysed games by the program's own rule, and counts how often people play them.
+"""Finds baits in analysed games by the program's own rule, and counts how often people take them.
 
 The forecasts are made as in play (`engine.forecasts`): by the calibrated model if there is one, otherwise by
 the human-move model, tilted to the person by rating and speed. Further forecasts use the scores alone (R,
-`engine.bait_rule.rank_probabilities`). Stored predictions replace the human-move network. Tempting
-replies are candidate baits; those that a search two plies deeper confirms are baits. For each move, only the
-bait with the highest probability times cost counts. Only positions with a candidate bait are searched.
+`engine.bait_rule.rank_probabilities`). Stored predictions replace the human-move network. The judge values
+the likeliest replies of all forecasters, and the reply that was played, once in each position. For each move,
+only the bait with the highest probability times cost counts.
 
 Decided positions are excluded: after a move to a forced win or loss, score differences are meaningless.
 """
@@ -16,23 +16,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.bait_rule import ExpectedReplies, forecast, with_confirmed_costs
+from engine.bait_rule import ExpectedReplies, forecast, likeliest_replies, with_costs
 from engine.decision import ModelInfo
-from engine.forecasts import confirm
+from engine.expected import WHOLE
 from engine.game import WIN_CENTI
 from engine.human.calibrated import CalibratedModel
 from engine.human.model import SHALLOW, PredictionQuery
 from engine.human.opponent_model_search import GameModels
 from engine.human.person_prior import PersonPrior
-from engine.human.reply_forecast import ReplyForecast, TemptingReply
+from engine.human.reply_forecast import ReplyForecast
 from engine.human.reply_probabilities import predict_replies
+from engine.judge import JUDGE_VERSION, ReplyCosts, ReplyWord
 from engine.params import TrapParams
-from engine.search.reference import Searcher
-from engine.stop import StopFlag
 from lab.analysis.analysed_games import StoredPosition
-from lab.analysis.measures import Estimate, PersonShare, estimate_of, person_share
+from lab.analysis.measures import Estimate, PersonShare, estimate_of, mean_of, person_share
 from lab.analysis.persons import rating_bands, seconds_of
 from lab.analysis.population import Population
+from lab.analysis.reply_profiles import JudgeTask
 from lab.analysis.trap_counts import decision_of
 from storage.evidence.inference.fixed import fixed_ratio
 
@@ -62,40 +62,39 @@ class Forecaster:
 
 @dataclass(frozen=True, slots=True)
 class BaitRow:
-    """How often a group of people took the baits (or candidate baits) offered to them."""
+    """How often a group of people took the baits offered to them."""
 
     model: str
     people: str
     """``all`` for all people, or the name of a rating band."""
-    is_confirmed: bool
-    """True if the row counts only confirmed baits; False if it counts all candidate baits."""
     offered: PersonShare
     """Share of moves that set a bait."""
     played: PersonShare
-    """Among replies to moves that set a bait, the share that were the bait: the tempting reply with the
-    highest probability times cost."""
+    """Among replies to moves that set a bait, the share that were the bait with the highest probability times
+    cost."""
     predicted: float | None
     """Mean forecast probability of the bait; None if no move set a bait."""
     ratio: Estimate
     """Expected number of baits played, divided by the actual number."""
     fell: PersonShare
-    """Among replies to moves that set a bait, the share that were any tempting reply."""
+    """Among replies to moves that set a bait, the share that were any bait."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaitTable:
-    """How often people played the tempting replies in a population."""
+    """How often people took the baits in a population."""
 
     primary: BaitRow
-    """The study's primary endpoint: the first model's ratio for all people, for confirmed baits if confirming
-    searches were made, otherwise for candidate baits. The other rows are exploratory."""
+    """The study's primary endpoint: the first model's ratio for all people. Other rows are exploratory."""
     rows: tuple[BaitRow, ...]
     decided: int
     """Number of positions excluded because our move leads to a forced win or loss."""
-    unconfirmed: str
-    """The reason why no confirming searches were made; empty if they were made."""
-    unsearched: int
-    """Number of positions whose confirming search took too long; their candidates are not counted."""
+    judge_version: int
+    """The judge that found the baits (`engine.judge.JUDGE_VERSION`)."""
+    errors: PersonShare
+    """Share of the replies played that are errors by the judge; decided positions are excluded."""
+    mean_cost: Estimate
+    """Mean cost of the replies played by the judge, in expected score; decided positions are excluded."""
 
 
 class _StoredPredictions:
@@ -122,7 +121,7 @@ def forecasters(
     prior: PersonPrior | None,
     on_count: Callable[[int], None] = lambda _: None,
 ) -> tuple[Forecaster, ...]:
-    """Forecast the replies in all positions with all available forecasters; no candidate is confirmed yet.
+    """Forecast the replies in all positions with all available forecasters; their baits are not known yet.
 
     Args:
         calibrated: A calibrated model that was not fitted to these games, or None.
@@ -186,97 +185,99 @@ def _expected(
     )
 
 
-def confirm_all(
-    people: Population,
-    given: Sequence[Forecaster],
-    searcher: Searcher,
-    on_count: Callable[[int], None] = lambda _: None,
+def judge_tasks(people: Population, given: Sequence[Forecaster]) -> list[JudgeTask | None]:
+    """What the judge has to value in each position: the reply played and all forecasters' likeliest replies.
+
+    Returns:
+        One task for each position, numbered by `StoredPosition.id`; None for a decided position.
+    """
+    tasks: list[JudgeTask | None] = []
+    for at, (stored, is_decided) in enumerate(zip(people.positions, _decided(people), strict=True)):
+        found = stored.found
+        likeliest = [
+            reply
+            for each in given
+            if (forecast := each.forecasts[at]) is not None
+            for reply in likeliest_replies(forecast)
+        ]
+        decision = decision_of(people.game.name, found.position, found.candidate, TrapParams())
+        replies = tuple(dict.fromkeys([found.reply, *likeliest]))
+        tasks.append(None if is_decided else JudgeTask(stored.id, decision, replies))
+    return tasks
+
+
+def judged(
+    people: Population, given: Sequence[Forecaster], costs: Sequence[ReplyCosts | None]
 ) -> tuple[Forecaster, ...]:
-    """Check each tempting reply once for all forecasters, by a search two plies deeper; return the forecasts.
+    """Return the forecasters with the baits of their forecasts.
 
     Args:
-        searcher: A searcher of the kind and revision that made the profiles.
-        on_count: Called with the number of positions just done, including those without a candidate bait.
+        costs: What the replies of `judge_tasks` cost in each position; None where there was no task.
     """
-    found: list[list[ReplyForecast | None]] = [[] for _ in given]
-    for at, stored in enumerate(people.positions):
-        forecasts = [each.forecasts[at] for each in given]
-        confirmed = _confirmed(people.game.name, stored, forecasts, searcher)
-        for of_position, each in zip(found, confirmed, strict=True):
-            of_position.append(each)
-        on_count(1)
     return tuple(
-        replace(each, forecasts=tuple(forecasts)) for each, forecasts in zip(given, found, strict=True)
+        replace(
+            each,
+            forecasts=tuple(
+                made
+                if made is None or known is None
+                else with_costs(made, stored.found.candidate, stored.found.logistic_centi, known)
+                for made, stored, known in zip(each.forecasts, people.positions, costs, strict=True)
+            ),
+        )
+        for each in given
     )
 
 
-def _confirmed(
-    game: str, stored: StoredPosition, made: Sequence[ReplyForecast | None], searcher: Searcher
-) -> list[ReplyForecast | None]:
-    found = stored.found
-    tempting = {reply.reply: reply for each in made if each is not None for reply in each.tempting}
-    first = next((each for each in made if each is not None), None)
-    if first is None or not tempting:
-        return list(made)
-    decision = replace(
-        decision_of(game, found.position, found.candidate, TrapParams()), profile_source=searcher.source
-    )
-    searched = confirm(decision, replace(first, tempting=tuple(tempting.values())), searcher, StopFlag())
-    if searched.confirm_depth == 0:
-        return list(made)
-    costs = {reply.reply: reply.confirmed_cost for reply in searched.tempting}
-    return [None if each is None else _with_costs(each, searched, costs) for each in made]
-
-
-def _with_costs(made: ReplyForecast, searched: ReplyForecast, costs: dict[str, int | None]) -> ReplyForecast:
-    known = [cost for each in made.tempting if (cost := costs[each.reply]) is not None]
-    return with_confirmed_costs(made, searched.confirm_depth, known, searched.confirm_source)
-
-
-def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str) -> BaitTable:
-    """Count the baits and the candidate baits offered and played.
+def bait_table(
+    people: Population, given: Sequence[Forecaster], costs: Sequence[ReplyCosts | None]
+) -> BaitTable:
+    """Count the baits offered and played.
 
     Args:
-        given: The forecasters; the primary endpoint uses the first one.
-        unconfirmed: Why no confirming searches were made; empty after `confirm_all`.
+        given: The forecasters with their baits (`judged`); the primary endpoint uses the first one.
+        costs: See `judged`.
     """
-    decided = np.array([abs(each.found.candidate.raw_centi) >= WIN_CENTI for each in people.positions])
+    decided, persons = _decided(people), people.persons
     bands = rating_bands([each.found.rating for each in people.positions])
     masks = {"all": np.ones(len(decided), bool)} | {
         name: inside for name, inside in bands.items() if inside.any() and not inside.all()
     }
-    rows = [
-        _row(people, each, name, inside & ~decided, is_confirmed)
-        for is_confirmed in ([False] if unconfirmed else [True, False])
-        for each in given
-        for name, inside in masks.items()
+    rows = [_row(people, each, name, inside & ~decided) for each in given for name, inside in masks.items()]
+    played = [
+        (at, known.of(stored.found.reply))
+        for at, (stored, known) in enumerate(zip(people.positions, costs, strict=True))
+        if known is not None
     ]
-    unsearched = sum(
-        any(
-            forecast is not None and forecast.tempting and forecast.confirm_depth == 0
-            for forecast in of_position
-        )
-        for of_position in zip(*(each.forecasts for each in given), strict=True)
+    of = persons[np.array([at for at, _ in played], np.intp)]
+    errors = np.array([cost.word is ReplyWord.ERROR for _, cost in played], np.bool_)
+    values = np.array([cost.cost / WHOLE for _, cost in played], np.float64)
+    return BaitTable(
+        rows[0],
+        tuple(rows),
+        int(decided.sum()),
+        JUDGE_VERSION,
+        person_share(errors, of),
+        mean_of(values, of),
     )
-    return BaitTable(rows[0], tuple(rows), int(decided.sum()), unconfirmed, 0 if unconfirmed else unsearched)
 
 
-def _row(
-    people: Population, forecaster: Forecaster, name: str, inside: NDArray[Any], is_confirmed: bool
-) -> BaitRow:
+def _decided(people: Population) -> NDArray[np.bool_]:
+    return np.array([abs(each.found.candidate.raw_centi) >= WIN_CENTI for each in people.positions], np.bool_)
+
+
+def _row(people: Population, forecaster: Forecaster, name: str, inside: NDArray[Any]) -> BaitRow:
     known = [
         (at, forecast) for at in np.flatnonzero(inside) if (forecast := forecaster.forecasts[at]) is not None
     ]
     offers, hits, falls, probabilities, with_bait = [], [], [], [], []
     for at, forecast in known:
-        tempting = forecast.confirmed if is_confirmed else forecast.tempting
-        offers.append(bool(tempting))
-        if tempting:
-            bait = _bait(tempting)
+        bait = forecast.bait
+        offers.append(bait is not None)
+        if bait is not None:
             played = people.positions[at].found.reply
             with_bait.append(at)
             hits.append(bait.reply == played)
-            falls.append(any(each.reply == played for each in tempting))
+            falls.append(forecast.takes_bait(played))
             probabilities.append(bait.p_reply)
     persons = people.persons
     offered = person_share(np.array(offers, np.bool_), persons[np.array([at for at, _ in known], np.intp)])
@@ -284,14 +285,9 @@ def _row(
     return BaitRow(
         forecaster.name,
         name,
-        is_confirmed,
         offered,
         person_share(np.array(hits, np.bool_), of),
         float(np.mean(probabilities)) if probabilities else None,
         estimate_of(fixed_ratio(probabilities, np.array(hits, np.float64), of)),
         person_share(np.array(falls, np.bool_), of),
     )
-
-
-def _bait(tempting: Sequence[TemptingReply]) -> TemptingReply:
-    return max(tempting, key=lambda each: each.expected_loss)

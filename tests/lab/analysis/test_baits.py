@@ -1,4 +1,4 @@
-"""Baits in made-up positions: who is expected to take them, who did, and which are confirmed."""
+"""Baits in made-up positions: which there are, who is expected to take them, and who did."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,22 +10,29 @@ import pytest
 
 from engine.decision import ModelInfo
 from engine.game import WIN_CENTI
-from engine.games import get_rules
 from engine.human.model import OTHELLO
-from engine.stop import StopFlag, Stopped
+from engine.judge import JUDGE_VERSION, ReplyCosts
 from lab.analysis.analysed_games import StoredPosition
+from lab.analysis.baits import (
+    RANK_MODEL_NAME,
+    BaitTable,
+    Forecaster,
+    bait_table,
+    forecasters,
+    judge_tasks,
+    judged,
+)
 from lab.analysis.population import Population, population
-from lab.analysis.tempting_replies import RANK_MODEL_NAME, bait_table, confirm_all, forecasters
 from tests.engine.human.test_reply_probabilities import prior_over
-from tests.lab.analysis.samples import MOVE, REPLIES, ROOT, position
+from tests.lab.analysis.samples import REPLIES, costs_of, position
 from tests.lab.analysis.test_study import TRAP, calibrated
 
-GAME = get_rules("othello")
-AFTER = GAME.play(GAME.parse_position(ROOT), GAME.parse_move(GAME.parse_position(ROOT), MOVE))
-CHILDREN = [GAME.play(AFTER, GAME.parse_move(AFTER, text)) for text in REPLIES]
 NET = ModelInfo(OTHELLO, "net", "e" * 64)
 HUMAN = (0.5, 0.3, 0.2)
-PLAIN = ([0, 0, 0], [10, 10, 10], [20, 20, 20])  # nothing costs 10 %
+PLAIN = ([0, 0, 0], [10, 10, 10], [20, 20, 20])  # nothing looks better than the best
+BEST, BAIT, WORST = range(3)
+"""The replies of `TRAP`, of which the second looks better than the first."""
+COSTS = (0, 1900, 2300)
 
 
 def people_of(scores: Sequence[Sequence[Sequence[int]]], played: Sequence[int], **changes: Any) -> Population:
@@ -36,32 +43,10 @@ def people_of(scores: Sequence[Sequence[Sequence[int]]], played: Sequence[int], 
     return population("othello", given, "net")
 
 
-class Scripted:
-    """A searcher with a score for each position, which remembers the depths it was asked for."""
-
-    source = "native"
-
-    def __init__(self, after: int, *children: int) -> None:
-        self.scores = dict(zip([AFTER, *CHILDREN], [after, *children], strict=True))
-        self.nodes = 0
-        self.depths: list[int] = []
-
-    def search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
-        assert alpha < beta
-        assert isinstance(stop, StopFlag)
-        self.nodes += 1
-        self.depths.append(depth)
-        score: int = self.scores[position]
-        return score
-
-
-class Endless(Scripted):
-    """A searcher that reaches every limit."""
-
-    def search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
-        super().search(position, depth, alpha, beta, stop)
-        self.nodes += 10**9
-        raise Stopped
+def table_of(people: Population, given: Sequence[Forecaster], *costs: ReplyCosts | None) -> BaitTable:
+    """The table if replies cost this in each position, or in all of them."""
+    each = list(costs) * (len(people.positions) if len(costs) == 1 else 1)
+    return bait_table(people, judged(people, given, each), each)
 
 
 def test_a_forecast_in_each_way_that_there_is() -> None:
@@ -75,7 +60,10 @@ def test_a_forecast_in_each_way_that_there_is() -> None:
     assert both[0].probabilities == pytest.approx(HUMAN, abs=1e-5)
     made = both[1].forecasts[0]
     assert made is not None
-    assert [(each.reply, each.p_reply) for each in made.tempting] == [("f4", 0.3)]
+    assert made.baits == ()
+    after = judged(people, both, [costs_of(*COSTS)])[1].forecasts[0]
+    assert after is not None
+    assert [(each.reply, each.p_reply, each.cost.cost) for each in after.baits] == [("f4", 0.3, 1900)]
 
 
 def test_the_tilt_and_what_it_changes() -> None:
@@ -107,24 +95,53 @@ def test_replies_that_the_rules_no_longer_allow() -> None:
 
 
 def test_baits_offered_and_played() -> None:
-    people = people_of([TRAP, TRAP, TRAP, PLAIN, TRAP], [1, 0, 2, 1, 0])
-    table = bait_table(people, forecasters(people, None, NET, None), "not asked")
+    people = people_of([TRAP, TRAP, TRAP, PLAIN, TRAP], [BAIT, BEST, WORST, BAIT, BEST])
+    table = table_of(people, forecasters(people, None, NET, None), costs_of(*COSTS))
     row = table.primary
-    assert (row.model, row.people, row.is_confirmed) == ("net", "all", False)
+    assert (row.model, row.people) == ("net", "all")
     assert (row.offered.count, row.offered.of, row.offered.persons) == (4, 5, 5)
     assert (row.played.count, row.played.of) == (1, 4)
     assert row.predicted == pytest.approx(0.3)
     assert row.ratio.value == pytest.approx(4 * 0.3 / 1)
     assert row.fell.count == 1
     assert {each.model for each in table.rows} == {"net", RANK_MODEL_NAME}
-    assert (table.unconfirmed, table.unsearched, table.decided) == ("not asked", 0, 0)
+    assert (table.decided, table.judge_version) == (0, JUDGE_VERSION)
+    assert (table.errors.count, table.errors.of) == (3, 5)
+    assert table.mean_cost.value == pytest.approx((0.19 + 0.23 + 0.19) / 5)
+
+
+@pytest.mark.parametrize(("cost", "is_bait"), [(1000, True), (999, False), (0, False)])
+def test_what_a_bait_costs_is_the_judge_s_word(cost: int, is_bait: bool) -> None:
+    """The scores alone say a fifth."""
+    people = people_of([TRAP], [BAIT])
+    table = table_of(people, forecasters(people, None, NET, None), costs_of(0, cost, 2300))
+    assert table.primary.offered.count == is_bait
 
 
 def test_the_bait_is_the_reply_of_the_greatest_probability_times_cost() -> None:
-    both = ([0, 0, 0], [-300, -400, 400], [-500, -500, 900])  # .3 x .19 against .2 x .36
-    people = people_of([both, both], [1, 2])
-    row = bait_table(people, forecasters(people, None, NET, None), "no").primary
-    assert (row.played.count, row.fell.count, row.predicted) == (1, 2, 0.2)
+    both = ([-500, -500, 900], [-300, -400, 400], [0, 0, 0])
+    people = people_of([both, both], [0, 1])
+    forecasts = forecasters(people, None, NET, None)
+    row = table_of(people, forecasts, costs_of(1000, 2000, 0)).primary  # .5 x .10 against .3 x .20
+    assert (row.played.count, row.fell.count, row.predicted) == (1, 2, 0.3)
+    row = table_of(people, forecasts, costs_of(1900, 2000, 0)).primary
+    assert (row.played.count, row.fell.count, row.predicted) == (1, 2, 0.5)
+
+
+def test_each_position_is_judged_once_for_all_forecasters() -> None:
+    lost = ([-WIN_CENTI - 1] * 3, [-300, -400, 400], [500, 500, 500])
+    people = people_of([TRAP, TRAP, lost], [BAIT, WORST, BAIT])
+    tasks = judge_tasks(people, forecasters(people, None, NET, None))
+    first, second, third = tasks
+    assert third is None, "decided"
+    assert first is not None
+    assert second is not None
+    assert (first.number, first.replies[0], set(first.replies)) == (0, "f4", {"d6", "f4"})
+    assert (second.replies[0], set(second.replies)) == ("f6", set(REPLIES))
+    assert first.decision.move == people.positions[0].found.move
+    alone = judge_tasks(people, [])[0]
+    assert alone is not None
+    assert alone.replies == ("f4",)
 
 
 def test_decided_positions_and_bands_of_ratings() -> None:
@@ -138,8 +155,10 @@ def test_decided_positions_and_bands_of_ratings() -> None:
         )
     ]
     people = population("othello", given, "net")
-    table = bait_table(people, forecasters(people, None, None, None), "no")
+    known = costs_of(*COSTS)
+    table = table_of(people, forecasters(people, None, None, None), known, known, known, None)
     assert table.decided == 1
+    assert table.errors.of == 3
     assert [(row.people, row.offered.count, row.offered.of) for row in table.rows] == [
         ("all", 2, 3),
         ("rated under 1300", 1, 1),
@@ -150,31 +169,12 @@ def test_decided_positions_and_bands_of_ratings() -> None:
     assert table.rows[-1].played.share is None
 
 
-@pytest.mark.parametrize(("child", "is_confirmed"), [(400, True), (0, False)])
-def test_baits_are_confirmed_two_plies_deeper(child: int, is_confirmed: bool) -> None:
-    people = people_of([TRAP, PLAIN], [1, 0])
-    searcher, done = Scripted(0, 0, child, 0), list[int]()
-    found = confirm_all(people, forecasters(people, None, NET, None), searcher, done.append)
-    assert searcher.depths == [5, 4]  # D is 4; once for both forecasters, and nothing where there is no bait
-    assert sum(done) == 2
-    table = bait_table(people, found, "")
-    assert (table.primary.is_confirmed, table.primary.offered.count) == (True, int(is_confirmed))
-    assert [(row.model, row.is_confirmed) for row in table.rows] == [
-        ("net", True),
-        (RANK_MODEL_NAME, True),
-        ("net", False),
-        (RANK_MODEL_NAME, False),
-    ]
-    loose = next(row for row in table.rows if not row.is_confirmed and row.model == "net")
-    assert (loose.offered.count, loose.played.count) == (1, 1)
-    assert table.unsearched == 0
-
-
-def test_a_search_without_an_end_confirms_nothing() -> None:
-    people = people_of([TRAP], [1])
-    found = confirm_all(people, forecasters(people, None, NET, None), Endless(0, 0, 400, 0))
-    table = bait_table(people, found, "")
-    assert (table.unsearched, table.primary.offered.count) == (1, 0)
+def test_nothing_is_said_of_decided_positions_alone() -> None:
+    lost = ([-WIN_CENTI - 1] * 3, [-300, -400, 400], [500, 500, 500])
+    people = people_of([lost], [0])
+    table = table_of(people, forecasters(people, None, None, None), None)
+    assert (table.primary.offered.share, table.errors.share) == (None, None)
+    assert np.isnan(table.mean_cost.value)
 
 
 def test_intervals_are_by_person() -> None:
@@ -184,10 +184,10 @@ def test_intervals_are_by_person() -> None:
         for at, stored in enumerate(people_of([TRAP] * 40, [at % 2 for at in range(40)]).positions)
     ]
     people = population("othello", given, "net")
-    row = bait_table(people, forecasters(people, None, NET, None), "no").primary
+    row = table_of(people, forecasters(people, None, NET, None), costs_of(*COSTS)).primary
     assert (row.played.share, row.played.persons) == (0.5, 2)
     assert (row.played.low, row.played.high) == (None, None)
     alone = population("othello", [replace(each, name="") for each in given], "net")
-    by_game = bait_table(alone, forecasters(alone, None, NET, None), "no").primary
+    by_game = table_of(alone, forecasters(alone, None, NET, None), costs_of(*COSTS)).primary
     assert by_game.played.persons == 40
     assert by_game.played.low == pytest.approx(0.5 - 2.02 * 0.5 / np.sqrt(39), abs=0.01)
