@@ -25,7 +25,6 @@ from engine.human.reply_forecast import Expectations, ReplyForecast
 from engine.human.reply_probabilities import predict_replies
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts, reply_costs
 from engine.judgement import expected_scale_centi, judge_decision
-from engine.lookup.source import RootSource
 from engine.randomised import undrawn_candidate
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
@@ -38,7 +37,6 @@ def forecast_replies(
     person: Person,
     seconds: float | None,
     stop: StopFlag,
-    sources: Sequence[RootSource] = (),
 ) -> ReplyForecast:
     """The forecast of people's replies to a decision's move, with the judge's costs and the baits.
 
@@ -53,7 +51,6 @@ def forecast_replies(
         person: The person who replies.
         seconds: See `engine.human.person_prior.estimated_side_time_s`; None if the clock is unknown.
         stop: Ends the work.
-        sources: The judge's tablebases (`engine.judge.position_value`).
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -63,19 +60,16 @@ def forecast_replies(
     if decision.trial_draw is not None:
         other = undrawn_candidate(decision)
         forecast = replace(forecast, other=_without_costs(decision, other, before, models, person, seconds))
-    return judged_forecast(decision, forecast, stop, sources)
+    return judged_forecast(decision, forecast, stop)
 
 
-def judged_forecast(
-    decision: Decision, made: ReplyForecast, stop: StopFlag, sources: Sequence[RootSource] = ()
-) -> ReplyForecast:
+def judged_forecast(decision: Decision, made: ReplyForecast, stop: StopFlag) -> ReplyForecast:
     """The forecast under the present rules, with the judge's costs of the likeliest replies and the baits.
 
     Args:
         decision: See `forecast_replies`.
         made: A forecast of the replies to the decision's move, by any rules.
         stop: Ends the work.
-        sources: See `forecast_replies`.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -86,16 +80,12 @@ def judged_forecast(
     likeliest = likeliest_replies(made)
     if not likeliest and len(made.replies) < 2:
         return made
-    costs = decision_costs(decision, likeliest, stop, sources=sources)
+    costs = decision_costs(decision, likeliest, stop)
     return with_costs(made, decision.chosen, expected_scale_centi(decision), costs)
 
 
 def decision_costs(
-    decision: Decision,
-    replies: Iterable[str],
-    stop: StopFlag,
-    known: ReplyCosts | None = None,
-    sources: Sequence[RootSource] = (),
+    decision: Decision, replies: Iterable[str], stop: StopFlag, known: ReplyCosts | None = None
 ) -> ReplyCosts:
     """What replies to a decision's move cost, by the judge; see `engine.judge.reply_costs`.
 
@@ -113,7 +103,7 @@ def decision_costs(
     game = get_rules(decision.game)
     position = game.for_search(game.parse_position(decision.position))
     after = continued_position(game, game.play(position, game.parse_move(position, decision.move)))
-    return reply_costs(decision.game, after, replies, stop, known=known, sources=sources)
+    return reply_costs(decision.game, after, replies, stop, known=known)
 
 
 def own_costs(decision: Decision, replies: Iterable[str]) -> ReplyCosts:
@@ -187,7 +177,6 @@ def forecast_job(
     rating: int | None,
     initial_s: int | None,
     increment_s: int | None,
-    sources: Sequence[RootSource] = (),
 ) -> Callable[[Searcher, StopFlag], ReplyForecast]:
     """`forecast_replies` as a job for a search thread, with models from the registry.
 
@@ -197,12 +186,11 @@ def forecast_job(
         rating: Rating of the person who replies; None if unknown.
         initial_s: Initial time of the game's clock; None without a clock.
         increment_s: Likewise.
-        sources: See `forecast_replies`.
     """
 
     def job(_: Searcher, stop: StopFlag) -> ReplyForecast:
         with registry.lend(decision.game) as models:
             seconds = estimated_side_time_s(initial_s, increment_s)
-            return forecast_replies(decision, before, models, Person(rating), seconds, stop, sources)
+            return forecast_replies(decision, before, models, Person(rating), seconds, stop)
 
     return job

@@ -42,9 +42,7 @@ ENGINE = {
     "engine.decision": {"errors", "params", "plain_values"},
     "engine.trappy": {"errors", "decision", "expected", "game", "params"},
     "engine.tempting": {"errors", "decision", "expected", "params"},
-    "engine.judge": {
-        "decision", "errors", "expected", "game", "games", "judgement", "lookup", "search", "stop",
-    },
+    "engine.judge": {"errors", "expected", "game", "games", "judgement", "search", "stop"},
     "engine.judgement": {"decision", "errors", "expected", "game", "games", "params", "trappy"},
     "engine.randomised": {
         "decision", "errors", "expected", "game", "games", "judgement", "params", "search", "stop", "trappy",
@@ -63,8 +61,8 @@ ENGINE = {
         "trappy",
     },
     "engine.forecasts": {
-        "bait_rule", "decision", "game", "games", "human", "judge", "judgement", "lookup", "randomised",
-        "search", "stop",
+        "bait_rule", "decision", "game", "games", "human", "judge", "judgement", "randomised", "search",
+        "stop",
     },
     "engine.strategies": {
         "decision", "errors", "expected", "game", "games", "human", "judgement", "lookup", "params",

@@ -57,18 +57,20 @@ async def check_summaries(database: Database) -> int:
         after = games[-1]
 
 
-async def unjudged_notice(database: Database) -> str:
-    """Return a line with the number of decisions that statistics ignore and the command that judges them;
+async def outdated_notice(database: Database) -> str:
+    """Return a line with the number of decisions that statistics ignore and the command that repairs that;
     empty if the number is 0.
 
-    Decisions judged by an earlier release do not count as judged by the current rules.
+    Decisions classified or forecast by an earlier release do not count under the current rules.
     """
     async with database.read() as session:
         count = await count_outdated(session)
     if not count:
         return ""
     what = "1 decision is" if count == 1 else f"{count} decisions are"
-    return f"{what} not judged by the current rules, and statistics ignore them: run `desdemona db recheck`"
+    return (
+        f"{what} not classified by the current rules, and statistics ignore them: run `desdemona db recheck`"
+    )
 
 
 async def summarise_in_background(database: Database) -> None:
@@ -76,7 +78,7 @@ async def summarise_in_background(database: Database) -> None:
     try:
         if summaries := await make_summaries(database, SUMMARY_BATCH_GAMES_IN_PLAY):
             logger.info("missing summaries created: %d", summaries)
-        if notice := await unjudged_notice(database):
+        if notice := await outdated_notice(database):
             logger.warning(notice)
     except StorageError as error:
         logger.warning("cannot create missing summaries for now: %s", error)

@@ -4,7 +4,7 @@ import asyncio
 
 import typer
 
-from bot.base.game_summaries import make_summaries, unjudged_notice
+from bot.base.game_summaries import make_summaries, outdated_notice
 from bot.cli.common import config_of
 from storage import migrate
 from storage.database import LONG_BUSY_TIMEOUT_S, Database
@@ -21,7 +21,7 @@ def upgrade(context: typer.Context) -> None:
         try:
             if summaries := await make_summaries(database):
                 print(f"summaries made: {summaries}")
-            if notice := await unjudged_notice(database):
+            if notice := await outdated_notice(database):
                 print(notice)
         finally:
             await database.close()

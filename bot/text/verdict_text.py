@@ -57,14 +57,29 @@ def headline(verdict: TrialVerdict) -> str:
 
 
 def evidence(verdict: TrialVerdict) -> str:
-    """State the interval and its sample sizes, or why there is no interval yet."""
+    """State the interval and its sample sizes, or why there is no interval yet, and what is still judged."""
     if verdict.low is None or verdict.high is None:
-        return _missing(verdict)
-    low, high = (signed_number(100 * limit, _digits(verdict)) for limit in (verdict.low, verdict.high))
-    return (
-        f"The difference is between {low} and {high} points{_per(verdict)} "
-        f"({level(verdict)}, valid at any time), from {_values(verdict)}."
-    )
+        said = _missing(verdict)
+    else:
+        low, high = (signed_number(100 * limit, _digits(verdict)) for limit in (verdict.low, verdict.high))
+        said = (
+            f"The difference is between {low} and {high} points{_per(verdict)} "
+            f"({level(verdict)}, valid at any time), from {_values(verdict)}."
+        )
+    return f"{said} {unjudged_text(verdict.unjudged, verdict.unit)}".rstrip()
+
+
+def unjudged_text(count: int, unit: str) -> str:
+    """Say how many games or decisions wait for the judge; empty if none do.
+
+    Args:
+        count: Their number.
+        unit: ``game`` or ``decision``.
+    """
+    if not count:
+        return ""
+    are = "is" if count == 1 else "are"
+    return f"{plural(count, unit)} {are} still being judged; the costs end before the first."
 
 
 def outlook_text(verdict: TrialVerdict) -> str:

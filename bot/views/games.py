@@ -67,6 +67,11 @@ def result_label(state: str, result: str | None) -> tuple[str, str]:
     return _RESULT_LABELS.get(result or "", ("result unknown", ""))
 
 
+def slips_cell(slips: int, unjudged: int) -> TableCell:
+    """Show the number of slips, and how many replies are not judged yet."""
+    return TableCell(number(slips), f"{number(unjudged)} not judged yet" if unjudged else "")
+
+
 def games_table(games: Sequence[GameLine], title: str, records: str, *, names_opponents: bool) -> TablePart:
     """Build a table of games.
 
@@ -97,7 +102,7 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
                 TableCell(word, game.end_reason or "", tone=mood),
                 number(game.plies),
                 f"{game.baits_taken} of {game.baits_set}" if game.baits_set else "no baits",
-                str(game.slips),
+                slips_cell(game.slips, game.unjudged),
                 TableCell(time_text(game.started_at, "%d %b %Y"), time_text(game.started_at, "%H:%M")),
             )
         )

@@ -23,7 +23,7 @@ _PER_CENT = NumberStyle(unit=" %")
 _MAX_DAILY_POINTS = 62
 """Longest period, in days, that is shown day by day; longer periods are grouped by week."""
 _TRAPS = (
-    "These are traps in the sense of Gordon and Reda's paper, judged by how a reply looks to a search. The "
+    "These are traps in the sense of Gordon and Reda's paper, by its rule, at the player's depth. The "
     "baits in the other tables are replies that the model of people expects, so the numbers differ."
 )
 _TRIAL_HEADS = ("trial", "started", "ended", "compares", "games in this period")
@@ -55,7 +55,7 @@ def month_parts(
         Heading(f"Desdemona: {title}", lead=f"{plural(games, 'game')}{score}. {which}"),
         Note(f"Made {time_text(made_at)} UTC; days and months are in UTC."),
         Beside((ChartPart("Games by day", _games(report)), ChartPart("Score", _score(report)))),
-        *group_tables(groups, [group_name(each) for each in groups]),
+        *group_tables(groups, [group_name(each) for each in groups], report.unjudged),
         Beside(
             (
                 ChartPart("Strength against rated opponents", _performance(groups)),

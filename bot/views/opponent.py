@@ -86,12 +86,12 @@ _CHALLENGE_NOTE = (
 )
 _PROGRESS_NOTE = (
     f"Small print: 95 % interval, clustered by game. Numbers need {MIN_SHOWN_REPLIES} replies that count "
-    f"like {int(MIN_EFFECTIVE_GAMES)} games or more. An error costs a tenth of the game or more; decided "
-    "positions do not count."
+    f"like {int(MIN_EFFECTIVE_GAMES)} games or more. An error costs a tenth of the game or more by the "
+    "judge; decided positions, and replies that are not judged yet, do not count."
 )
 _QUALITIES = tuple(
     Column(f"{what} {where}")
-    for where in ("after traps", "elsewhere")
+    for where in ("after baits", "elsewhere")
     for what in ("Replies", "Errors", "Cost")
 )
 
@@ -166,6 +166,11 @@ class OpponentView:
                     number(line.slips),
                     "slip" if line.slips == 1 else "slips",
                     mood="warn" if line.slips else "quiet",
+                ),
+                *(
+                    [Pill(plural(line.unjudged, "reply", "replies"), "not judged yet")]
+                    if line.unjudged
+                    else []
                 ),
                 Pill(best, before="best rating"),
             ]

@@ -8,6 +8,7 @@ from bot.base.rounding import percent
 from bot.parts.values import Column, Heading, Part, PartsView, TableCell, TablePart
 from bot.text.values_text import ago, iso_time, number
 from bot.views.addresses import opponent_path, query_text
+from bot.views.games import slips_cell
 from bot.views.page import Page, Query
 from bot.views.paging import Paging
 from storage.database import Database
@@ -47,7 +48,7 @@ def _row(line: OpponentLine, now: datetime) -> tuple[TableCell | str, ...]:
         TableCell(number(line.games), f"on {line.days} days" if line.days > 1 else ""),
         TableCell(percent(line.score), f"of {line.decided:,}" if line.decided != line.games else ""),
         baits,
-        str(line.slips),
+        slips_cell(line.slips, line.unjudged),
         "unrated" if line.best_rating is None else str(line.best_rating),
         ago(line.last_at, now),
     )

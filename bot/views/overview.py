@@ -220,6 +220,8 @@ def _outcome(bait: BaitEvent) -> str:
 
 
 def _cost(bait: BaitEvent) -> TableCell:
+    if bait.cost is None:
+        return TableCell("not judged yet")
     if not bait.is_taken and not bait.is_slip:
         return TableCell("held", tone="good")
     return TableCell(f"{MINUS}{percent(bait.cost)}", tone="trap" if bait.is_taken else "slip")

@@ -16,7 +16,7 @@ from storage.evidence.inference.games import GamesReport
 from storage.evidence.queries.filter_language import OF_GAMES, filter_texts
 from storage.evidence.queries.trial_report import TrialReport, read_trial
 from storage.evidence.statistics.group_rows import read_groups
-from storage.evidence.statistics.groups import GroupKey, GroupStatistics, flat_row
+from storage.evidence.statistics.groups import RULES, GroupKey, GroupStatistics, flat_row
 
 RANDOMISED_FILTERS = ("strategy", "version", "settings")
 """Filters on randomised properties; games selected by them could not be compared fairly."""
@@ -32,6 +32,7 @@ def trial_json(report: TrialReport) -> dict[str, Any]:
     return {
         "arms": report.arms,
         "endpoint": report.trial.endpoint.value,
+        "rules": RULES,
         "verdict": report.verdicts[0].finding,
         "verdicts": [asdict(each) for each in report.verdicts],
         "blindness": None if report.blindness is None else report.blindness.to_json(),
@@ -39,22 +40,25 @@ def trial_json(report: TrialReport) -> dict[str, Any]:
 
 
 def works_view(
-    report: TrialReport | None, groups: Sequence[GroupStatistics], filters: dict[str, str]
+    report: TrialReport | None, groups: Sequence[GroupStatistics], unjudged: int, filters: dict[str, str]
 ) -> PartsView:
     """Build the view of a trial and of all games.
 
     Args:
         report: Report of the trial; None if no trial has been started.
         groups: Statistics of all games that pass the filters, by game and player.
+        unjudged: Number of these games with replies that are not judged yet.
         filters: The filters, as written in the URL.
     """
     parts = (_NO_TRIAL,) if report is None else trial_parts(report, filters)
     analyses = None if report is None else interim_analyses(report)
     return PartsView(
-        (*parts, *group_tables(groups, [group_name(each) for each in groups])),
+        (*parts, *group_tables(groups, [group_name(each) for each in groups], unjudged)),
         lambda: {
             "trial": None if report is None else _trial_fields(report),
             "groups": [asdict(each) for each in groups],
+            "unjudged_games": unjudged,
+            "rules": RULES,
         },
         lambda: {
             "groups": [flat_row(asdict(each)) for each in groups],
@@ -79,7 +83,7 @@ def _trial_fields(report: TrialReport) -> dict[str, Any]:
 
 def _stratum_rows(report: GamesReport) -> Rows:
     """One row per stratum, as in the JSON; scores are None while it is too early to show them."""
-    hides = report.guard.no_comparison(report) is not None
+    hides = report.guard.no_comparison is not None
     rows = []
     for each in report.strata:
         score = each.score
@@ -112,7 +116,7 @@ async def load(database: Database, query: Query) -> PartsView:
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
     groups = await asyncio.to_thread(read.statistics)
     report = None if trial is None else await asyncio.to_thread(trial.report, at)
-    return works_view(report, groups, filter_texts(filters))
+    return works_view(report, groups, read.unjudged, filter_texts(filters))
 
 
 PAGE = Page(

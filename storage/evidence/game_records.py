@@ -45,9 +45,17 @@ from storage.evidence.replies import (
 from storage.evidence.slips import is_slip
 from storage.evidence.trials import is_challenger_position
 from storage.filters import phase_of, standing_conditions
-from storage.ledger.judgements import judgement_of_decision
+from storage.ledger.judgements import judged_game, judgement_of_decision
 from storage.records import DecisionState
-from storage.tables.games import DecisionRow, ForecastRow, GameRow, JudgementRow, OutcomeRow, ReplyTimeRow
+from storage.tables.games import (
+    DecisionRow,
+    ForecastRow,
+    GameRow,
+    JudgedGameRow,
+    JudgementRow,
+    OutcomeRow,
+    ReplyTimeRow,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -63,14 +71,16 @@ _UNREADABLE_ROW_EXCEPTIONS = (ValueError, LookupError, TypeError, ArithmeticErro
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaitCounts:
-    """Bait counts of one game, excluding decided positions."""
+    """Counts of the baits and slips of one game; baits in decided positions do not count."""
 
     baits_set: int = 0
-    """Number of our moves with a confirmed bait, answered or not."""
+    """Number of our moves with a bait, answered or not."""
     baits_taken: int = 0
     """Number of replies that took a bait."""
     slips: int = 0
     """Number of replies that took no bait but cost 10 % of the game or more; see `storage.evidence.slips`."""
+    unjudged: int = 0
+    """Number of replies that the judge has yet to judge; some of them may be slips."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +146,8 @@ _GAMES: Select[*tuple[Any, ...]] = select(
     GameRow.state,
     GameRow.is_settled,
     GameRow.result,
-)
+    JudgedGameRow.game_id.is_not(None).label("is_judged"),
+).outerjoin(JudgedGameRow, judged_game())
 _DECISIONS: Select[*tuple[Any, ...]] = (
     select(
         DecisionRow.id,
@@ -155,7 +166,6 @@ _DECISIONS: Select[*tuple[Any, ...]] = (
         OutcomeRow.kind,
         OutcomeRow.reply,
         OutcomeRow.fell_for_best,
-        OutcomeRow.cost.label("reply_cost"),
         ForecastRow.rule.label("forecast_rule"),
         ForecastRow.model_name,
         ForecastRow.model_sha256,
@@ -186,7 +196,8 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
         decisions: The game's rows from the statement that reads decisions, including taken-back ones.
     """
     standing = [each for each in decisions if not each.takeback and each.state != DecisionState.DROPPED]
-    replies = [each for each in map(_Reply.of, standing) if each is not None]
+    every = (_Reply.of(each, is_game_judged=bool(game.is_judged)) for each in standing)
+    replies = [each for each in every if each is not None]
     models = sorted({each.model for each in replies})
     moves = game.moves.split()
     rows = np.array([each.packed(game, moves, models.index(each.model)) for each in replies], REPLY)
@@ -194,6 +205,7 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
         baits_set=sum(each.counts and ReplyFlag.BAIT in each.flags for each in replies),
         baits_taken=sum(bool(each.row.is_taken) for each in replies if each.counts and each.is_forecast),
         slips=sum(each.is_slip for each in replies),
+        unjudged=sum(ReplyFlag.UNJUDGED in each.flags for each in replies),
     )
     record = np.zeros((), GAME)
     columns = _of_game(game) | _of_decisions(game, decisions, standing, replies) | asdict(counts)
@@ -216,23 +228,22 @@ def is_decision_randomised(search_mode: str | None, strategy: str) -> bool:
 
 @dataclass(frozen=True)
 class _Reply:
-    """A decision that has a row in `REPLY`, because its reply was judged or it set a bait."""
+    """A decision that has a row in `REPLY`, because its reply was classified or it set a bait."""
 
     row: Any
-    is_judged: bool
-    """Whether the reply was judged under the current rules; other replies cannot be slips."""
+    is_game_judged: bool
+    """Whether the judge has judged the game; it will not judge any replies that are left."""
+    is_classified: bool
+    """Whether the reply was classified under the current rules; other replies cannot be slips."""
     is_forecast: bool
     """Whether there is a forecast made under the current rules."""
 
     @classmethod
-    def of(cls, row: Any) -> "_Reply | None":
+    def of(cls, row: Any, *, is_game_judged: bool) -> "_Reply | None":
         """Convert a row of the statement that reads decisions; None if the decision has no row in `REPLY`."""
-        reply = cls(
-            row,
-            row.outcome_rule == JUDGE_RULE and row.reply_cost is not None,
-            row.forecast_rule == FORECAST_RULE,
-        )
-        is_there = reply.is_judged or (reply.is_forecast and row.bait is not None)
+        is_classified, is_forecast = row.outcome_rule == JUDGE_RULE, row.forecast_rule == FORECAST_RULE
+        reply = cls(row, is_game_judged, is_classified, is_forecast)
+        is_there = is_classified or (is_forecast and row.bait is not None)
         return reply if row.is_decided is not None and is_there else None
 
     @property
@@ -243,9 +254,14 @@ class _Reply:
     @property
     def is_slip(self) -> bool:
         """See `storage.evidence.slips`."""
-        cost = self.row.reply_cost if self.is_judged else None
         is_taken = self.is_forecast and bool(self.row.is_taken)
-        return is_slip(cost, is_taken=is_taken, is_decided=not self.counts)
+        return is_slip(self.cost, is_taken=is_taken, is_decided=not self.counts)
+
+    @property
+    def cost(self) -> int | None:
+        """The judge's cost of the reply; None if it is unknown, or if the reply is not classified."""
+        cost: int | None = self.row.judge_cost if self.is_classified else None
+        return cost
 
     @property
     def model(self) -> str:
@@ -257,9 +273,12 @@ class _Reply:
     def flags(self) -> ReplyFlag:
         """The reply's flags."""
         row, flags = self.row, ReplyFlag(0)
-        is_told = self.is_judged and row.reply is not None and self.is_forecast
+        is_answered, is_judged = self.is_classified and row.reply is not None, self.cost is not None
+        is_counted = is_answered and self.is_forecast and row.rule == JUDGE_RULE and row.reply_count >= 2
         for flag, is_true in (
-            (ReplyFlag.JUDGED, is_told and row.rule == JUDGE_RULE and row.reply_count >= 2),
+            (ReplyFlag.COUNTED, is_counted),
+            (ReplyFlag.JUDGED, is_judged),
+            (ReplyFlag.UNJUDGED, is_answered and not is_judged and not self.is_game_judged),
             (ReplyFlag.DECIDED, row.is_decided),
             (ReplyFlag.PAPER_TRAP, row.is_trap),
             (ReplyFlag.FELL_FOR_BEST, row.fell_for_best),
@@ -290,14 +309,13 @@ class _Reply:
         columns |= {
             "decision": row.id,
             "time_s": nan if row.time_s is None else row.time_s,
-            "cost": row.reply_cost if self.is_judged else UNKNOWN_COST,
-            "judge_cost": UNKNOWN_COST if row.judge_cost is None else row.judge_cost,
+            "cost": UNKNOWN_COST if self.cost is None else self.cost,
             "ply": row.ply,
             "phase": phase_of(row.ply + 1),
             "reply_count": row.reply_count or 0,
             "flags": int(self.flags),
             "model": model,
-            "outcome": OUTCOMES.index(row.kind.value) if self.is_judged else 0,
+            "outcome": OUTCOMES.index(row.kind.value) if self.is_classified else 0,
         }
         return tuple(columns[name] for name in REPLY.names or ())
 
@@ -336,17 +354,18 @@ def _of_decisions(
         for each in decisions
         if each.time_s is not None and (each.reply_count is None or each.reply_count >= 2)
     ]
-    counted = [each.row for each in replies if ReplyFlag.JUDGED in each.flags and each.counts]
-    expected = [each for each in counted if each.optimal_expected is not None]
+    counted = [each for each in replies if ReplyFlag.COUNTED in each.flags and each.counts]
+    expected = [each.row for each in counted if each.row.optimal_expected is not None]
+    reply_costs = [each.cost for each in counted if each.cost is not None]
     return {
         "outdated": sum(is_outdated(each) for each in standing),
         "timed": len(times),
         "fast": sum(time_s < MAX_FAST_REPLY_S for time_s in times),
-        "judged": len(expected),
+        "classified": len(expected),
         "optimal": sum(each.kind is OutcomeKind.OPTIMAL for each in expected),
         "optimal_expected": sum(each.optimal_expected for each in expected),
-        "replies": len(counted),
-        "cost": sum(each.reply_cost for each in counted),
+        "replies": len(reply_costs),
+        "cost": sum(reply_costs),
         "draws": len(drawn),
         "draws_answered": sum(
             each.reply is not None and each.search_mode == SearchMode.TRIAL for each in drawn
@@ -355,9 +374,9 @@ def _of_decisions(
 
 
 def is_outdated(row: Any) -> bool:
-    """Whether a complete decision was judged or forecast under earlier rules, or lacks a forecast.
+    """Whether a complete decision was classified or forecast under earlier rules, or lacks a forecast.
 
-    Statistics omit such a decision until ``desdemona db recheck`` has judged it again.
+    Statistics omit such a decision until ``desdemona db recheck`` has classified it again.
     """
     return row.is_complete and (
         row.rule not in (None, JUDGE_RULE)
@@ -366,13 +385,13 @@ def is_outdated(row: Any) -> bool:
     )
 
 
-def is_judged() -> ColumnElement[bool]:
-    """Condition on `OutcomeRow`: the reply was judged under the current rules."""
+def is_classified() -> ColumnElement[bool]:
+    """Condition on `OutcomeRow`: the reply was classified under the current rules."""
     return OutcomeRow.rule == JUDGE_RULE
 
 
 def named_bait() -> tuple[ColumnElement[bool], ...]:
-    """Conditions on `DecisionRow` and `ForecastRow`: the move counts and set a confirmed bait."""
+    """Conditions on `DecisionRow` and `ForecastRow`: the move counts and set a bait."""
     return (
         *standing_conditions(),
         DecisionRow.is_decided.is_(False),

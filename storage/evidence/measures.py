@@ -1,4 +1,4 @@
-"""Measures of judged replies: sums by game, phase and model, which are added up by group and person.
+"""Measures of replies: sums by game, phase and model, which are added up by group and person.
 
 A mean needs n and sum v; an interval by person also needs sum v^2 (`storage.evidence.inference.any_time`).
 If person c has n_c values with sum S_c, M = sum S_c / n is the mean, and Q = sum v^2 over all values:
@@ -65,10 +65,11 @@ FALLS = Measure("falls", "traps_set", "traps_fell", "fall", PlannedN.TRAPS)
 MEASURES = (ERRORS, COST, BAITS, FALLS)
 
 COUNTS = (
-    *("decided", "replies", "optimal", "baits_set"),
+    *("decided", "replies", "unjudged", "optimal", "baits_set"),
     *("traps_set", "traps_optimal", "traps_fell_for_best", "traps_erred_elsewhere"),
 )
-"""The columns of whole numbers. Only `decided` counts replies in decided positions."""
+"""The columns of whole numbers. Only `decided` counts replies in decided positions; `replies` and `optimal`
+count those that the judge has judged, and `unjudged` those that it has yet to judge."""
 COLUMNS = (*COUNTS, *(name for measure in MEASURES for name in measure.columns))
 """All summed columns."""
 COLUMN_INDEX = {name: number for number, name in enumerate(COLUMNS)}
@@ -135,7 +136,7 @@ class Cells:
 
 
 def cells_of(replies: ReplyTable) -> Cells:
-    """The sums of judged replies, computed once for a table.
+    """The sums of the replies that count, computed once for a table.
 
     Args:
         replies: The replies of some games, in the order of play.
@@ -147,37 +148,38 @@ def cells_of(replies: ReplyTable) -> Cells:
 
 
 def _cells_of(replies: ReplyTable) -> Cells:
-    judged = replies.where(has(replies.replies, ReplyFlag.JUDGED))
-    phases, models = phases_of(judged.replies), judged.models()
-    starts = np.flatnonzero(np.diff(combined([judged.game, phases, models.codes]), prepend=-1))
+    counted = replies.where(has(replies.replies, ReplyFlag.COUNTED))
+    phases, models = phases_of(counted.replies), counted.models()
+    starts = np.flatnonzero(np.diff(combined([counted.game, phases, models.codes]), prepend=-1))
     return Cells(
-        sums=_sums(judged, starts),
-        games=judged.game[starts],
+        sums=_sums(counted, starts),
+        games=counted.game[starts],
         phases=phases[starts],
         models=models.codes[starts],
         model_names=models.texts,
     )
 
 
-def _sums(judged: ReplyTable, starts: Codes) -> Floats:
+def _sums(counted: ReplyTable, starts: Codes) -> Floats:
     """The sums of the columns from each start to the next, shape (starts, columns)."""
     sums = [np.zeros((0, len(COLUMNS)))]
     at = 0
     while at < len(starts):
         # Whole cells only.
         after = max(int(np.searchsorted(starts, starts[at] + _REPLIES_PER_SUM)), at + 1)
-        end = int(starts[after]) if after < len(starts) else len(judged.replies)
-        values = _columns(judged.replies[starts[at] : end])
+        end = int(starts[after]) if after < len(starts) else len(counted.replies)
+        values = _columns(counted.replies[starts[at] : end])
         sums.append(np.add.reduceat(values, starts[at:after] - starts[at], axis=1).T)
         at = after
     return np.concatenate(sums)
 
 
 def _columns(replies: NDArray[np.void]) -> Floats:
-    """The contribution of each judged reply to each column; shape (columns, replies)."""
+    """The contribution of each reply that counts to each column; shape (columns, replies)."""
     columns = np.empty((len(COLUMNS), len(replies)))
     outcome = replies["outcome"]
     counts = has(replies, NO_FLAG, ReplyFlag.DECIDED)
+    is_judged = has(replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED)
     has_bait, is_trap = (
         has(replies, ReplyFlag.BAIT, ReplyFlag.DECIDED),
         has(replies, ReplyFlag.PAPER_TRAP, ReplyFlag.DECIDED),
@@ -185,8 +187,9 @@ def _columns(replies: NDArray[np.void]) -> Floats:
     is_optimal = outcome == _OPTIMAL
     for name, values in (
         ("decided", ~counts),
-        ("replies", counts),
-        ("optimal", counts & is_optimal),
+        ("replies", is_judged),
+        ("unjudged", has(replies, ReplyFlag.UNJUDGED, ReplyFlag.DECIDED)),
+        ("optimal", is_judged & is_optimal),
         ("baits_set", has_bait),
         ("traps_set", is_trap),
         ("traps_optimal", is_trap & is_optimal),
@@ -237,7 +240,7 @@ class GroupSums:
         self._size = size
         self._totals = {name: self._grouped(values) for name, values in self._by_person.items()}
         has_model = np.zeros((size, len(cells.model_names)), bool)
-        is_told = cells.sums[:, COLUMN_INDEX["replies"]] > 0
+        is_told = (cells.sums[:, COLUMN_INDEX["replies"]] > 0) | (cells.sums[:, COLUMN_INDEX["unjudged"]] > 0)
         has_model[groups[is_told], cells.models[is_told]] = True
         kinds, kind = np.unique(has_model, axis=0, return_inverse=True)
         lists = [tuple(sorted(compress(cells.model_names, which))) for which in kinds.tolist()]

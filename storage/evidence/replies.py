@@ -1,4 +1,4 @@
-"""Two arrays, one of judged replies and one of games, stored as one packed value per game.
+"""Two arrays, one of replies and one of games, stored as one packed value per game.
 
 Statistics of many games are functions of these two arrays (`storage.evidence.measures`). The arrays are
 derived from the tables (`storage.evidence.game_records`), so a new statistic needs at most a new `LAYOUT`: a
@@ -24,7 +24,7 @@ from engine.expected import WHOLE
 from storage.evidence.inference.persons import Codes, Floats, codes_of
 from storage.records import GameResult, GameStatus
 
-LAYOUT = 8
+LAYOUT = 9
 """Version of both arrays and of the columns stored with them; incremented when a column's meaning changes."""
 
 _PROBABILITY_UNITS = 4_000_000_000
@@ -48,21 +48,21 @@ REPLY = np.dtype(
         *((name, "<u4") for name in ("cost_sum", "bait_probability")),
         ("time_s", "<f4"),
         *((f"{name}_count", "<u2") for name in REPLY_COUNTS),
-        *((name, "<u2") for name in ("cost", "judge_cost", "bait_cost", "ply", "phase", "reply_count")),
+        *((name, "<u2") for name in ("cost", "bait_cost", "ply", "phase", "reply_count")),
         *((name, "<u2") for name in ("flags", "model", "outcome")),
     ]
 )
-"""The layout (72 bytes) of a judged reply, or of a bait that was set and never answered.
+"""The layout (70 bytes) of a reply, or of a bait that was set and never answered.
 
 The key of our decision; a number shared by baits after the same moves (0: there is no bait); the cost that
 the forecast expected, as a share of the game; the forecast probabilities of an error, of a fall into a trap
 in the paper's sense and of a taken bait, in `_PROBABILITY_UNITS`; the total cost of all replies, in
 hundredths of a per cent; the probability of the most tempting bait, in `_PROBABILITY_UNITS`; the seconds that
-this reply took (NaN: not known); the numbers of replies that are errors, falls and baits; the cost of this
-reply at the player's depth, in hundredths of a per cent (`UNKNOWN_COST`: not judged), its cost according to
-the judge (`UNKNOWN_COST`: not yet known), and the cost of the most tempting bait; the number of moves before
-our move; the reply's phase, 0 for the first; the number of replies; its `ReplyFlag`s; the index of the
-forecast's model in `Labels.models`; the index in `OUTCOMES` of the outcome in the paper's sense.
+this reply took (NaN: not known); the numbers of replies that are errors, falls and baits; the costs of this
+reply (`UNKNOWN_COST`: not judged) and of the most tempting bait by the judge (`engine.judge`), in hundredths
+of a per cent; the number of moves before our move; the reply's phase, 0 for the first; the number of replies;
+its `ReplyFlag`s; the index of the forecast's model in `Labels.models`; the index in `OUTCOMES` of the outcome
+in the paper's sense.
 """
 OUTCOMES = tuple(kind.value for kind in OutcomeKind)
 """The outcomes that the column `outcome` indexes."""
@@ -71,8 +71,8 @@ OUTCOMES = tuple(kind.value for kind in OutcomeKind)
 class ReplyFlag(IntFlag):
     """Flags of a reply."""
 
-    JUDGED = 1
-    """Judged and forecast under current rules, and not the only legal reply; measures ignore all others."""
+    COUNTED = 1
+    """Classified and forecast under current rules, and not the only legal reply; measures ignore others."""
     DECIDED = 2
     """Our move leads to a forced win or loss."""
     PAPER_TRAP = 4
@@ -80,11 +80,15 @@ class ReplyFlag(IntFlag):
     FELL_FOR_BEST = 8
     """The reply fell into the best trap, in the paper's sense, that our move set."""
     BAIT = 16
-    """Our move set a confirmed bait."""
+    """Our move set a bait."""
     TAKEN = 32
-    """The reply took a confirmed bait."""
+    """The reply took a bait."""
     ANSWERED = 64
     """It is known whether the bait was taken."""
+    JUDGED = 128
+    """The judge's cost of the reply is known; costs, errors and slips ignore all others."""
+    UNJUDGED = 256
+    """The judge has yet to judge the reply."""
 
 
 NO_FLAG = ReplyFlag(0)
@@ -104,19 +108,23 @@ GAME = np.dtype(
         *((name, "<i8") for name in ("id", "person", "config", "trial", "began_us", "ended_us", "opening")),
         *((name, "<f8") for name in ("rating", "our_rating", "score", "optimal_expected")),
         *((name, "<i4") for name in ("state", "is_settled", "is_challenger_position", "plies", "has_left")),
-        *((name, "<i4") for name in ("outdated", "timed", "fast", "judged", "optimal", "replies", "cost")),
-        *((name, "<i4") for name in ("baits_set", "baits_taken", "slips", "draws", "draws_answered")),
+        *(
+            (name, "<i4")
+            for name in ("outdated", "timed", "fast", "classified", "optimal", "replies", "cost")
+        ),
+        *((name, "<i4") for name in ("baits_set", "baits_taken", "slips", "unjudged")),
+        *((name, "<i4") for name in ("draws", "draws_answered")),
     ]
 )
 """A game: keys of the game, of the opponent's account, of the engine's configuration and of the trial
 (`NO_TRIAL`: none); when it began and ended, in microseconds since 1970 (UTC); a number shared by games with
 the same first moves (`storage.evidence.inference.suspects.PLAYED`, like `optimal_expected`, `timed`, `fast`,
-`judged` and `optimal`); the ratings before the game, and our score (NaN: unknown); its state, and whether
-nothing is left to judge; whether a challenger set its position (`storage.evidence.trials`); the total number
-of moves by both sides; whether the person has left; the numbers of decisions judged or forecast by earlier
-rules, of judged replies outside decided positions (and their cost, in hundredths of a per cent), of our moves
-with a confirmed bait, of replies that took one, of slips, of decisions that were or may have been randomised,
-and of replies to decisions recorded as randomised."""
+`classified` and `optimal`); the ratings before the game, and our score (NaN: unknown); its state, and whether
+nothing is left to classify; whether a challenger set its position (`storage.evidence.trials`); the total
+number of moves by both sides; whether the person has left; the numbers of decisions classified or forecast by
+earlier rules, of judged replies outside decided positions (and their cost, in hundredths of a per cent), of
+our moves with a bait, of replies that took one, of slips, of replies that are yet to be judged, of decisions
+that were or may have been randomised, and of replies to decisions recorded as randomised."""
 GameArray = NDArray[np.void]
 """Rows in the layout of `GAME`."""
 ReplyArray = NDArray[np.void]
@@ -209,7 +217,7 @@ def expected(replies: ReplyArray, name: str) -> Floats:
 
 
 def costs(replies: ReplyArray) -> Floats:
-    """The costs of the replies, from 0 to 1; valid only for judged replies."""
+    """The judge's costs of the replies, from 0 to 1; valid only for judged replies."""
     return np.asarray(replies["cost"] / WHOLE, np.float64)
 
 

@@ -1,10 +1,11 @@
-"""Summaries: finished games with their judged replies, stored in the form that statistics use.
+"""Summaries: finished games with their replies, stored in the form that statistics use.
 
 A summary (`storage.tables.summaries`) is created when a game is closed, and recomputed after every change to
-a decision, an outcome or a forecast of a closed game; `summarise` is called in the same transaction and locks
-the games, so that the later of two transactions sees what the earlier one wrote. A summary is *valid* if its
-game is settled and the summary has the current layout and rules. Games without a valid summary are read from
-their decisions (`storage.evidence.reading`), so summaries make statistics faster but never change them.
+a decision, an outcome, a forecast or a judgement of a closed game; `summarise` is called in the same
+transaction and locks the games, so that the later of two transactions sees what the earlier one wrote. A
+summary is *valid* if its game is settled and the summary has the current layout, rules and judge. Games
+without a valid summary are read from their decisions (`storage.evidence.reading`), so summaries make
+statistics faster but never change them.
 
 ``desdemona db upgrade`` and the daemon create missing or outdated summaries; ``desdemona db recheck``
 compares each summary with its game (`repair_summaries`).
@@ -19,6 +20,7 @@ from sqlalchemy import ColumnElement, Select, and_, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import FORECAST_RULE
+from engine.judge import JUDGE_VERSION
 from engine.judgement import JUDGE_RULE
 from storage.evidence.game_records import GameSummary, game_records
 from storage.evidence.replies import LAYOUT
@@ -45,6 +47,7 @@ def is_current() -> tuple[ColumnElement[bool], ...]:
         GameSummaryRow.layout == LAYOUT,
         GameSummaryRow.rule == JUDGE_RULE,
         GameSummaryRow.forecast_rule == FORECAST_RULE,
+        GameSummaryRow.judge_version == JUDGE_VERSION,
     )
 
 
@@ -111,6 +114,7 @@ def _row(record: GameSummary) -> Mapping[str, Any]:
         "layout": LAYOUT,
         "rule": JUDGE_RULE,
         "forecast_rule": FORECAST_RULE,
+        "judge_version": JUDGE_VERSION,
         "stamp": randbits(63),
         **asdict(record.counts),
         "labels": record.labels,

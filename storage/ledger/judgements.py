@@ -13,7 +13,6 @@ from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from storage.filters import standing_conditions
 from storage.inserts import insert_all_new
 from storage.ledger.forecasts import forecasts_of_game
-from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, JudgedGameRow, JudgementRow, OutcomeRow
 
 
@@ -34,23 +33,21 @@ def judgement_of_decision() -> ColumnElement[bool]:
     return and_(JudgementRow.decision_id == DecisionRow.id, JudgementRow.version == JUDGE_VERSION)
 
 
+def judged_game() -> ColumnElement[bool]:
+    """SQL condition that joins a game with its row in `JudgedGameRow` if this version has judged it."""
+    return and_(JudgedGameRow.game_id == GameRow.id, JudgedGameRow.version == JUDGE_VERSION)
+
+
 def _unjudged() -> tuple[ColumnElement[bool], ...]:
     """Conditions on `GameRow`: it is settled, and this version has not judged it."""
-    judged = select(JudgedGameRow.game_id).where(
-        JudgedGameRow.game_id == GameRow.id, JudgedGameRow.version == JUDGE_VERSION
-    )
+    judged = select(JudgedGameRow.game_id).where(judged_game())
     return GameRow.is_settled.is_(True), ~judged.exists()
 
 
 async def next_game_to_judge(session: AsyncSession) -> int | None:
-    """Key of the latest settled game that this version has not judged; None if there is none.
-
-    Games of matches follow all others.
-    """
+    """Key of the latest settled game that this version has not judged; None if there is none."""
     latest = select(GameRow.id).where(*_unjudged()).order_by(GameRow.id.desc()).limit(1)
-    # One at a time: a sort by both would read all games.
-    game = (await session.scalars(latest.where(GameRow.site != MATCH_SITE))).one_or_none()
-    return (await session.scalars(latest)).one_or_none() if game is None else game
+    return (await session.scalars(latest)).one_or_none()
 
 
 async def count_games_to_judge(session: AsyncSession) -> int:
@@ -61,20 +58,21 @@ async def count_games_to_judge(session: AsyncSession) -> int:
 async def replies_to_judge(session: AsyncSession, game_id: int, rule: int) -> list[ReplyToJudge]:
     """The decisions of a game with work for the judge, in the order of play.
 
-    They are those whose reply this version has not judged, and those with a forecast by earlier rules.
+    They are those whose reply this version has not judged, even if it was taken back later (trials count the
+    first reply), and those with a forecast by earlier rules.
 
     Args:
         rule: The present rules of forecasts.
     """
     is_judged = select(JudgementRow.decision_id).where(judgement_of_decision())
     is_new = and_(OutcomeRow.reply.is_not(None), ~is_judged.exists())
-    is_outdated = and_(ForecastRow.rule < rule, DecisionRow.is_complete)
+    is_outdated = and_(ForecastRow.rule < rule, DecisionRow.is_complete, *standing_conditions())
     rows = await session.execute(
         select(DecisionRow.id, DecisionRow.record, OutcomeRow.reply)
         .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
-        .where(DecisionRow.game_id == game_id, *standing_conditions(), or_(is_new, is_outdated))
-        .order_by(DecisionRow.ply)
+        .where(DecisionRow.game_id == game_id, or_(is_new, is_outdated))
+        .order_by(DecisionRow.ply, DecisionRow.id)
     )
     forecasts = await forecasts_of_game(session, game_id)
     return [

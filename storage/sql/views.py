@@ -1,7 +1,8 @@
 """The views for SQL questions; their names and columns stay the same across versions.
 
 Their SQL is in the migration that creates them; most columns have the same meaning as in the exports
-(`storage.evidence.exports`). Flags are 0 or 1; times are UTC text, ``2026-11-30 18:00:05``; costs and
+(`storage.evidence.exports`). Costs and errors are the judge's, of its latest version that has judged a game.
+Flags are 0 or 1; times are UTC text, ``2026-11-30 18:00:05``; costs and
 probabilities range from 0 to 1; scores named ``_centi`` are hundredths of a disc or pawn, from the opponent's
 point of view. The views exclude decisions that were taken back or never played.
 """
@@ -47,7 +48,7 @@ VIEWS: Mapping[str, AskView] = {
         game_id="the game's key in the other views and for `desdemona show`",
         rating_band="opponent's rating band, for instance 1400 to 1599; or unrated",
         days_ago="whole days since the start",
-        baits_set="number of our moves with a confirmed bait; null until the game is summarised",
+        baits_set="number of our moves with a bait; null until the game is summarised",
     ),
     "ask_decisions": _like(
         DECISIONS,
@@ -87,9 +88,9 @@ VIEWS: Mapping[str, AskView] = {
             "first_at": "time of the first game",
             "last_at": "time of the last game",
             "days_since": "whole days since the last game",
-            "baits_met": "number of our moves with a confirmed bait",
+            "baits_met": "number of our moves with a bait",
             "baits_taken": "number of our baits that the opponent took",
-            "slips": "number of errors other than taken baits",
+            "slips": "number of errors other than taken baits, in judged games",
         },
     ),
     "ask_events": replace(

@@ -344,6 +344,7 @@ class JudgedGameRow(Base):
     """A game whose replies have all been judged by one version of the judge."""
 
     __tablename__ = "judged_games"
+    __table_args__ = (Index("ix_judged_games_version", "version"),)
 
     game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)
     version: Mapped[int]

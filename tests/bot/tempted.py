@@ -11,7 +11,7 @@ from engine.params import TrapParams
 from storage.ledger.games import finish_game, load_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult, StoredGame
-from tests.storage.samples import ARENA, commit_decision, opened, store_forecast
+from tests.storage.samples import ARENA, commit_decision, judge_replies, opened, store_forecast
 
 Replies = dict[str, tuple[tuple[int, ...], float]]
 
@@ -76,7 +76,7 @@ async def tempting_game(
     """A game of one move, 1 e4 with the replies `TEMPTS`, and its reply.
 
     Args:
-        judged: Whether the judge has found the baits.
+        judged: Whether the judge has found the baits, and judged the reply.
     """
     return await _game(session, OPENING, "e2e4", TEMPTS, reply, judged, key)
 
@@ -105,6 +105,8 @@ async def _game(
     await store_forecast(session, decision_id, made, found)
     moves = [move, reply]
     await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", moves=moves)
+    if judged:
+        await judge_replies(session, game.id)
     stored = await load_game(session, ARENA, game.site_game_id)
     assert stored is not None
     return stored

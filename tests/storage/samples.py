@@ -1,15 +1,18 @@
 """Games and decisions for the tests; the numbers are made up, the positions are real."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
 from engine.forecasts import decision_expectations
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
+from engine.judge import JUDGE_VERSION
 from engine.judgement import JUDGE_RULE, judge_profile
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -21,6 +24,7 @@ from storage.ledger import decisions, forecasts
 from storage.ledger.games import open_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import AccountKey, NewGame, StoredGame
+from storage.tables.games import DecisionRow, JudgedGameRow, JudgementRow, OutcomeRow
 
 OPENING = "8/8/8/3wb3/3bw3/8/8/8 b"
 
@@ -142,3 +146,37 @@ async def settled(
     if outcome is not None:
         assert await record_outcome(session, decision_id, outcome)
     return decision_id
+
+
+async def judge_replies(
+    session: AsyncSession, game_id: int, costs: Mapping[int, int] | None = None, version: int = JUDGE_VERSION
+) -> None:
+    """Store the judge's costs of a game's replies, and that the game is judged.
+
+    Args:
+        costs: The costs, by decision; None or without a decision: what its outcome says.
+        version: The judge's.
+    """
+    of_game = select(DecisionRow.id).where(DecisionRow.game_id == game_id)
+    rows = await session.execute(
+        select(DecisionRow.id, OutcomeRow.reply, OutcomeRow.cost)
+        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .where(DecisionRow.game_id == game_id, OutcomeRow.reply.is_not(None))
+    )
+    await session.execute(delete(JudgementRow).where(JudgementRow.decision_id.in_(of_game)))
+    await session.execute(delete(JudgedGameRow).where(JudgedGameRow.game_id == game_id))
+    session.add(JudgedGameRow(game_id=game_id, version=version))
+    for row in rows:
+        cost = (costs or {}).get(row.id, row.cost)
+        replies = [[row.reply, 0, cost, 12, 0], ["best", 100, 0, 12, 0]]
+        session.add(
+            JudgementRow(
+                decision_id=row.id,
+                version=version,
+                cost=cost,
+                best="best",
+                best_centi=100,
+                replies=replies,
+            )
+        )
+    await session.flush()

@@ -89,7 +89,7 @@ def stats(
     nested = [asdict(each) for each in groups]
     print_result(
         output,
-        group_tables(groups, [", ".join(each.group.values()) for each in groups]),
+        group_tables(groups, [", ".join(each.group.values()) for each in groups], read.unjudged),
         [flat_row(row) for row in nested],
         nested=nested,
         is_filtered=suspect is not None or filters != Filters(),
@@ -139,10 +139,12 @@ def _calibration(
     suspect: bool | None,
     output: CommandFormat,
 ) -> None:
+    from bot.parts.values import Note
     from bot.views.statistics.calibration import calibration_table
+    from bot.views.statistics.groups import rules_text
     from storage.evidence.statistics.calibrations import CalibrationRows, read_calibrations
     from storage.evidence.statistics.group_rows import count_outdated
-    from storage.evidence.statistics.groups import flat_row
+    from storage.evidence.statistics.groups import RULES, flat_row
     from storage.filters import of_games
 
     async def read(database: "Database") -> "tuple[CalibrationRows, int]":
@@ -153,21 +155,20 @@ def _calibration(
     rows, outdated = ask_database(context, read)
     with report_damage():
         calibrations = rows.calibrations()
-    nested = [asdict(each) for each in calibrations]
+    nested = [asdict(each) | {"unjudged_games": rows.unjudged, "rules": RULES} for each in calibrations]
+    parts = calibration_table(calibrations), Note(rules_text(rows.unjudged))
     if not calibrations and output is CommandFormat.TABLE:
-        print_note("No replies with a forecast match these filters.")
+        print_note(f"No replies with a forecast match these filters. {rules_text(rows.unjudged)}")
     else:
-        print_result(
-            output, (calibration_table(calibrations),), [flat_row(row) for row in nested], nested=nested
-        )
+        print_result(output, parts, [flat_row(row) for row in nested], nested=nested)
     _note_outdated(outdated)
 
 
 def _note_outdated(outdated: int) -> None:
     if outdated:
         print_note(
-            f"{plural(outdated, 'decision')} {'is' if outdated == 1 else 'are'} not judged by current rules "
-            "and not counted above: run `desdemona db recheck`."
+            f"{plural(outdated, 'decision')} {'is' if outdated == 1 else 'are'} not classified by current "
+            "rules and not counted above: run `desdemona db recheck`."
         )
 
 

@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 
 from bot.base.rounding import NO_VALUE, percent, plural
-from bot.parts.values import Column, TableCell, TablePart
+from bot.parts.values import Column, Note, Part, TableCell, TablePart
 from bot.text.values_text import difference_interval, number, title_of
 from storage.evidence.inference.any_time import AnyTimeEstimate
-from storage.evidence.statistics.groups import GroupStatistics
+from storage.evidence.statistics.groups import RULES, GroupStatistics
 
 _GAMES = ("Games", "Won · drawn · lost", "Unfinished", "Performance", "Replies", "Optimal", "Decided")
 _GAMES_NOTE = (
     "“Performance”: the rating at which this score is expected, with its 95 % interval, valid at one "
     "planned analysis if games are independent. Replies: replies in undecided positions, in the first 50 "
-    "games of each opponent (in matches, in all games); decided: replies in decided positions."
+    "games of each opponent (in matches, in all games), without replies that are not judged yet; optimal: by "
+    "the paper's rule, at the player's depth; decided: replies in decided positions."
 )
 _MEASURES = (
     ("errors", "errors"),
@@ -22,16 +23,17 @@ _MEASURES = (
 )
 _EXPECTED = ("Number", "Happened", "At random", "Forecast", "Beyond random", "Beyond forecast")
 _EXPECTED_NOTE = (
-    "An error costs 10 % of the game or more. A bait is a likely error that looks at least as good as the "
-    "best reply in a shallow search, confirmed by a deeper one. Figure 9: replies that fell for a trap in "
-    "the sense of Gordon and Reda. “At random”: the value for random moves in the same positions. "
+    "An error costs 10 % of the game or more by the judge, a deep search of fixed size. A bait is a likely "
+    "error that looks at least as good as the best replies in a shallow search. Figure 9: replies that fell "
+    "for a trap in the sense of Gordon and Reda. “At random”: the value for random moves in these positions. "
     "“Forecast”: the value that the model of people expects. Beyond: actual minus expected, in percentage "
     "points, with a 95 % interval valid under continuous monitoring and with returning opponents."
 )
 _FIGURE_9 = ("Traps answered", "optimal", "fell", "fell for the best trap", "erred elsewhere")
 _FIGURE_9_NOTE = (
-    "Traps as the paper counts them; a move may set several. Fell: the reply was one of these traps. For "
-    "the best trap: it was the trap with the highest quality (how well it is hidden, times what it costs)."
+    "Traps by the paper's rule, at the player's depth; a move may set several. Fell: the reply was one of "
+    "these traps. For the best trap: it was the trap with the highest quality (how well it is hidden, times "
+    "what it costs)."
 )
 
 
@@ -40,12 +42,13 @@ def group_name(group: GroupStatistics) -> str:
     return f"{title_of(group.group['game'])}, {group.group['strategy']}"
 
 
-def group_tables(groups: Sequence[GroupStatistics], names: Sequence[str]) -> tuple[TablePart, ...]:
+def group_tables(groups: Sequence[GroupStatistics], names: Sequence[str], unjudged: int) -> tuple[Part, ...]:
     """Build tables of games, of replies and expectations, and of the paper's traps; one row per group.
 
     Args:
         groups: The groups.
         names: The name of each group.
+        unjudged: Number of games with replies that are not judged yet.
     """
     both = list(zip(names, groups, strict=True))
     head = Column("Group", is_text=True)
@@ -70,7 +73,19 @@ def group_tables(groups: Sequence[GroupStatistics], names: Sequence[str]) -> tup
         tuple((name, *_fates(each)) for name, each in both),
         _FIGURE_9_NOTE,
     )
-    return games, expected, figure_9
+    return games, expected, figure_9, Note(rules_text(unjudged))
+
+
+def rules_text(unjudged: int) -> str:
+    """Say which rules made the numbers, and how many games are not judged yet."""
+    said = (
+        f"Costs and errors: judge, version {RULES['judge']}. Baits: rule {RULES['baits']}. Figure 9: paper's "
+        f"rule {RULES['figure_9']}, at the player's depth."
+    )
+    if not unjudged:
+        return said
+    waiting = "game is still being judged: its" if unjudged == 1 else "games are still being judged: their"
+    return f"{said} {number(unjudged)} {waiting} replies count in no cost or error yet."
 
 
 def _games(group: GroupStatistics) -> tuple[TableCell | str, ...]:

@@ -20,6 +20,7 @@ from bot.text.verdict_text import (
     lower_first,
     outcome_name,
     outlook_text,
+    unjudged_text,
     warning,
 )
 from bot.views.addresses import query_text
@@ -100,7 +101,7 @@ def _verdict(report: TrialReport) -> VerdictPart:
 def interim_analyses(report: TrialReport) -> InterimAnalyses | None:
     """The difference in score after each game; None if the report makes no comparison."""
     games = report.games
-    return None if games is None or games.guard.no_comparison(games) is not None else report.interim_analyses
+    return None if games is None or games.guard.no_comparison is not None else report.interim_analyses
 
 
 def _unreadable(damaged: Sequence[Unreadable]) -> str:
@@ -144,7 +145,17 @@ def _decisions(report: TrialReport) -> TablePart:
             )
             for each in verdicts
         ),
-        note=" ".join((warning(verdicts[0]), _draw_text(decisions.guard))).strip(),
+        note=" ".join(
+            filter(
+                None,
+                (
+                    warning(verdicts[0]),
+                    _draw_text(decisions.guard),
+                    unjudged_text(decisions.unjudged, "decision"),
+                    "Beyond difficulty: costs in our own search, at the player's depth; others by the judge.",
+                ),
+            )
+        ),
         aside=f"{drawn}{number(decisions.drawn_untreated)}",
     )
 
@@ -156,11 +167,12 @@ def _draw(games: GamesReport, arms: Sequence[str]) -> TablePart:
         ("without a result", f"{number(guard.missing_treated)}, {number(guard.missing_untreated)}"),
         ("with a result", number(games.counted)),
         ("still open, or after an open game", number(games.waiting)),
+        *([("replies still being judged", number(games.unjudged))] if games.unjudged else []),
         ("beyond the limit of games per person", number(games.over_cap)),
         *((f"left out: {reason}", number(count)) for reason, count in games.excluded.items()),
     ]
     elo = games.elo
-    if games.guard.no_comparison(games) is None and elo.value is not None and elo.low is not None:
+    if games.guard.no_comparison is None and elo.value is not None and elo.low is not None:
         value, low, high = (signed_number(each, 0) for each in (elo.value, elo.low, elo.high))
         rows.append(("as a difference in Elo", f"{value} ({low} to {high})"))
     columns = (Column("", is_text=True), Column(""))
@@ -208,7 +220,7 @@ def _funnel(analyses: InterimAnalyses | None, names: Sequence[str]) -> LineChart
 
 
 def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
-    hides = report.guard.no_comparison(report) is not None
+    hides = report.guard.no_comparison is not None
 
     def row(name: str, found: AnyTimeEstimate, link: str = "") -> IntervalRow:
         if hides or found.mean is None or found.low is None or found.high is None:

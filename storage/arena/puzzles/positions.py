@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, exists, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.evidence.game_records import is_judged, line_key, named_bait
+from storage.evidence.game_records import is_classified, line_key, named_bait
 from storage.filters import standing_conditions
 from storage.inserts import insert_all_new, insert_new
 from storage.records import GameStatus, from_row
@@ -145,7 +145,7 @@ async def list_new_mistakes(session: AsyncSession, site: str, decisions: Collect
         .where(
             DecisionRow.id.in_(decisions),
             *named_bait(),
-            is_judged(),
+            is_classified(),
             OutcomeRow.reply.is_not(None),
             OutcomeRow.cost > MAX_GOOD_REPLY_COST,
             GameRow.site == site,

@@ -114,23 +114,29 @@ DECISIONS = export_of(
 )
 
 OUTCOMES = export_of(
-    "One row for each judged reply to our moves, with the forecasts for it.",
+    "One row for each classified reply to our moves, with the forecasts for it.",
     _DECISIONS.join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id)
     .outerjoin(JudgementRow, judgement_of_decision()),
     [
         *_KEYS,
-        text("kind", "optimal, fell, erred_elsewhere (Figure 9) or unanswered", OutcomeRow.kind),
+        text(
+            "kind",
+            "optimal, fell, erred_elsewhere (Figure 9, at the player's depth) or unanswered",
+            OutcomeRow.kind,
+        ),
         text("reply", "the reply; null: the game ended first", OutcomeRow.reply),
         flag("fell_for_best", "1: the reply falls into the best trap (Figure 9)", OutcomeRow.fell_for_best),
-        share("cost", "cost of the reply in expected score", OutcomeRow.cost),
+        share(
+            "cost", "cost of the reply in expected score, by the judge; null: not judged", JudgementRow.cost
+        ),
         computed(
             "is_error",
             _WHOLE,
-            "1: the reply cost at least 10 % of expected score",
-            lambda cost: int(cost is not None and cost >= MIN_ERROR_COST),
-            OutcomeRow.cost,
+            "1: the reply cost at least 10 % of expected score; null: not judged",
+            lambda cost: None if cost is None else int(cost >= MIN_ERROR_COST),
+            JudgementRow.cost,
         ),
         flag("is_decided", "1: our move forces the outcome; exclude such rows", DecisionRow.is_decided),
         whole("reply_count", "number of legal replies", DecisionRow.reply_count),
@@ -141,7 +147,7 @@ OUTCOMES = export_of(
         computed(
             "has_bait",
             _WHOLE,
-            "1: our move set a confirmed bait",
+            "1: our move set a bait",
             lambda bait: int(bait is not None),
             ForecastRow.bait,
         ),
@@ -154,7 +160,7 @@ OUTCOMES = export_of(
         ),
         number("probability", "forecast probability of this reply", ForecastRow.reply_probability),
         number("reply_time_s", "seconds the opponent took to reply; null: not measured", ReplyTimeRow.time_s),
-        timestamp("at", "time of the judgement", OutcomeRow.at),
+        timestamp("at", "time of the classification", OutcomeRow.at),
         flag("is_trap", "1: our move set a trap (Figure 9)", DecisionRow.is_trap),
         number("random_bait", "probability that a random reply takes a bait", ForecastRow.bait_uniform),
         number("expected_bait", "forecast probability that a bait is taken", ForecastRow.bait_expected),
@@ -183,21 +189,22 @@ OUTCOMES = export_of(
         _is(
             JUDGE_RULE,
             "is_current",
-            "1: judged by current rules; statistics ignore other rows until `db recheck`",
+            "1: classified by current rules; statistics ignore other rows until `db recheck`",
             OutcomeRow.rule,
         ),
         _is(FORECAST_RULE, "is_forecast_current", "1: forecast by current rules", ForecastRow.rule),
-        share("judge_cost", "cost of the reply by the judge; null: not judged yet", JudgementRow.cost),
-        text("judge_best", "the best reply by the judge", JudgementRow.best),
+        text("best", "the best reply by the judge; null: not judged", JudgementRow.best),
+        whole("judge_version", "version of the judge; null: not judged", JudgementRow.version),
     ],
     selected=of_moves,
 )
 
 BAITS = export_of(
-    "One row for each of our moves with a confirmed bait, except in decided positions.",
+    "One row for each of our moves with a bait, except in decided positions.",
     _DECISIONS.join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
     .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+    .outerjoin(JudgementRow, judgement_of_decision())
     .where(ForecastRow.bait.is_not(None), DecisionRow.is_decided.is_(False)),
     [
         *_KEYS,
@@ -208,8 +215,8 @@ BAITS = export_of(
         _expected_loss("surprise", "old name of expected_loss"),
         text("model", "model that made the forecast", ForecastRow.model_name),
         text("reply", "the reply played; null: none yet", OutcomeRow.reply),
-        flag("is_taken", "1: the reply took a bait; null: not judged yet", ForecastRow.is_taken),
-        share("reply_cost", "cost of the reply in expected score", OutcomeRow.cost),
+        flag("is_taken", "1: the reply took a bait; null: no reply yet", ForecastRow.is_taken),
+        share("reply_cost", "cost of the reply in expected score; null: not judged", JudgementRow.cost),
         *OF_GAME,
         timestamp("at", "time of the decision", DecisionRow.created_at),
         number(

@@ -6,7 +6,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, Text, and_, cast, func, select
 
 from engine.bait_rule import FORECAST_RULE
-from engine.judgement import JUDGE_RULE
 from storage.evidence.exports.columns import (
     OF_GAME,
     STRATEGY,
@@ -26,14 +25,16 @@ from storage.evidence.rating_bands import RatingBand
 from storage.evidence.slips import slip_condition
 from storage.evidence.statistics.groups import week_text
 from storage.filters import standing_conditions
+from storage.ledger.judgements import judged_game, judgement_of_decision
 from storage.records import GameStatus
 from storage.tables.games import (
     DecisionRow,
     EngineConfigRow,
     ForecastRow,
     GameRow,
+    JudgedGameRow,
+    JudgementRow,
     OpponentRow,
-    OutcomeRow,
     TrialRow,
     move_order,
 )
@@ -69,7 +70,7 @@ def _count(*conditions: ColumnElement[bool]) -> Any:
         .outerjoin(
             ForecastRow, and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST_RULE)
         )
-        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == JUDGE_RULE))
+        .outerjoin(JudgementRow, judgement_of_decision())
         .where(DecisionRow.game_id == GameRow.id, *standing_conditions(), *conditions)
         .correlate(GameRow)
     )
@@ -89,6 +90,7 @@ GAMES = export_of(
     .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
     .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
     .outerjoin(TrialRow, TrialRow.id == GameRow.trial_id)
+    .outerjoin(JudgedGameRow, judged_game())
     .order_by(GameRow.id),
     [
         whole("game_id", "the game's key in all exports", GameRow.id),
@@ -149,7 +151,7 @@ GAMES = export_of(
         ),
         _if_closed(
             "baits_set",
-            "number of our moves with a confirmed bait; null while the game is open",
+            "number of our moves with a bait; null while the game is open",
             DecisionRow.is_decided.is_(False),
             ForecastRow.bait.is_not(None),
         ),
@@ -159,10 +161,14 @@ GAMES = export_of(
             DecisionRow.is_decided.is_(False),
             ForecastRow.is_taken.is_(True),
         ),
-        _if_closed(
+        computed(
             "slips",
-            "number of replies that cost 10 % or more, except `baits_taken`; includes decided positions",
-            slip_condition(),
+            _WHOLE,
+            "number of replies that cost 10 % or more by the judge, except `baits_taken`; includes decided "
+            "positions; null: the game is not judged",
+            lambda is_judged, count: count if is_judged else None,
+            JudgedGameRow.game_id.is_not(None),
+            _count(slip_condition()),
         ),
         text("moves", "moves of both sides as recorded, separated by spaces", GameRow.moves),
         text(

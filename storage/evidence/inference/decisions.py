@@ -56,8 +56,8 @@ _CENTRE = 0.5
 class TrialDecision:
     """A decision randomised between a move that sets a trap and a move that sets no trap.
 
-    Everything except `settled_at` and `cost` is known and stored before the random choice. Costs and values
-    are expected scores, from 0 to 1; for either move, the cost comes from a search of the same depth.
+    Everything except `settled_at` and the costs of the reply is known and stored before the random choice.
+    Costs and values are expected scores, from 0 to 1.
     """
 
     decision_id: int
@@ -69,13 +69,17 @@ class TrialDecision:
     drawn_at: datetime
     """Time of the random choice; must have a time zone."""
     settled_at: datetime | None
-    """Time of the reply, or of the game's end if there was no reply; None while we wait for the reply."""
+    """Time of the game's end, after which the judge judges the reply; None while the game goes on."""
     treated: bool
     """A: whether the random choice was the move that sets a trap."""
     probability: float
     """Recorded probability of choosing the move that sets a trap, in (0, 1)."""
     cost: float | None
-    """Y: cost of the reply; None if there was no reply."""
+    """Y: the judge's cost of the reply; None if there was no reply, or if it is not known."""
+    is_unjudged: bool
+    """Whether the judge has yet to judge the reply."""
+    own_cost: float | None
+    """Cost of the reply in our own search, of the same depth for either move; None if there was no reply."""
     expected_trap: float
     """The people model's expected cost of the reply to the move that sets a trap."""
     expected_control: float
@@ -98,11 +102,11 @@ class TrialDecision:
         if self.games_before < 0:
             raise ValueError(f"{self.label}: games_before is {self.games_before}, less than 0")
         for name in (
-            *("cost", "expected_trap", "expected_control", "mean_trap", "mean_control"),
+            *("cost", "own_cost", "expected_trap", "expected_control", "mean_trap", "mean_control"),
             *("value_trap", "value_control"),
         ):
             value = getattr(self, name)
-            if (value is not None or name != "cost") and not 0 <= value <= 1:
+            if (value is not None or name not in ("cost", "own_cost")) and not 0 <= value <= 1:
                 raise ValueError(f"{self.label}: {name} is {value}, not from 0 to 1")
 
     @property
@@ -114,11 +118,11 @@ _DECISION = np.dtype(
     [
         *TRIAL_UNIT.descr,
         ("games_before", "<i8"),
-        ("cost", "<f8"),
+        *((name, "<f8") for name in ("cost", "own_cost")),
         *((f"{name}_{of}", "<f8") for name in ("expected", "mean", "value") for of in ("trap", "control")),
     ]
 )
-"""Layout of a decision's row; the cost is NaN if there was no reply."""
+"""Layout of a decision's row; the costs are NaN if there was no reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,9 @@ class DecisionOutcome:
 class DecisionsReport(TrialCounts):
     """Results of a trial's single decisions: the outcome with a trap minus the outcome without."""
 
+    unjudged: int
+    """Number of decisions whose reply the judge has yet to judge; the results end before the first of
+    them."""
     planned_n: int
     """Planned number of decisions. The any-time intervals are tightest at this number; the fixed-sample
     intervals are hidden until it is reached."""
@@ -141,9 +148,10 @@ class DecisionsReport(TrialCounts):
     cost: DecisionOutcome
     """Effect on Y. Part of the effect arises because positions with traps have more bad replies."""
     beyond_difficulty: DecisionOutcome
-    """Effect on Y minus the mean cost of all replies to our move; 0 for a person who replies at random."""
+    """Effect on the reply's cost minus the mean cost of all replies to our move, both in our own search, as
+    the judge does not judge all replies; 0 for a person who replies at random."""
     earned: DecisionOutcome
-    """Effect on Y minus the trap's cost to us, which is A times (value of N minus value of T)."""
+    """Effect on Y minus the trap's cost to us in our own search: A times (value of N minus value of T)."""
 
     def to_json(self) -> dict[str, Any]:
         """The results as plain JSON values; premature estimates are hidden
@@ -151,7 +159,7 @@ class DecisionsReport(TrialCounts):
         fields = asdict(self)
         fields["guard"]["broken"] = list(self.guard.broken)
         hide_early(fields["guard"])
-        lacks = self.guard.no_comparison(self)
+        lacks = self.guard.no_comparison
         for name in ("cost", "beyond_difficulty", "earned"):
             outcome: DecisionOutcome = getattr(self, name)
             early = outcome.any_time.estimate.too_early
@@ -180,7 +188,8 @@ def decisions_report(
     """
     drawn = _by_column(decisions)
     check_draws(drawn, "decision")
-    selection = drawn_rows(drawn, terms, at, drawn["games_before"]).for_outcome("cost")
+    every = drawn_rows(drawn, terms, at, drawn["games_before"])
+    selection = every.judged().for_outcome("cost")
     design = terms.design(terms.planned_decisions)
     rows = selection.counted
     cost, treated, probability = rows["cost"], rows["treated"], rows["probability"]
@@ -199,11 +208,12 @@ def decisions_report(
 
     return DecisionsReport(
         **selection.counts,
+        unjudged=every.unjudged,
         planned_n=terms.planned_decisions,
         guard=randomisation_check(selection, design),
         cost=outcome(cost, guess),
         beyond_difficulty=outcome(
-            cost - np.where(treated, rows["mean_trap"], rows["mean_control"]),
+            rows["own_cost"] - np.where(treated, rows["mean_trap"], rows["mean_control"]),
             guess - (rows["mean_trap"] + rows["mean_control"]) / 2,
         ),
         earned=outcome(cost - treated * gap, guess - gap / 2),
@@ -219,7 +229,10 @@ def _by_column(decisions: Sequence[TrialDecision]) -> Units:
         "settled_us": [
             UNSETTLED if each.settled_at is None else microseconds(each.settled_at) for each in decisions
         ],
-        "cost": [nan if each.cost is None else each.cost for each in decisions],
+        **{
+            name: [nan if (cost := getattr(each, name)) is None else cost for each in decisions]
+            for name in ("cost", "own_cost")
+        },
     }
     for name in _DECISION.names or ():
         units[name] = columns.get(name) or [getattr(each, name) for each in decisions]

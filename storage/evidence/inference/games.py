@@ -71,8 +71,8 @@ TRIAL_GAME = np.dtype(
 """The layout of a game assigned at random to trappy or standard; A = 1 for trappy.
 
 In addition to the columns of `TRIAL_UNIT`: the person's rating and ours before the game, on the same scale;
-our score (1, 1/2 or 0); the mean cost of the person's judged replies, in expected score from 0 to 1 (each of
-these is NaN if missing); and the game's index in `TrialGames.kinds`.
+our score (1, 1/2 or 0); the mean cost of the person's replies by the judge, in expected score from 0 to 1
+(each of these is NaN if missing); and the game's index in `TrialGames.kinds`.
 """
 
 
@@ -157,6 +157,8 @@ class GamesReport(TrialCounts):
     score: EndpointReport
     """The endpoint of our score (1, 1/2 or 0)."""
     elo: EloDifference
+    unjudged: int
+    """Number of games that the judge has yet to judge; the costs end before the first of them."""
     cost_guard: RandomisationCheck
     """The randomisation check for games with a judged reply."""
     cost: EndpointReport
@@ -170,7 +172,7 @@ class GamesReport(TrialCounts):
         fields = asdict(self)
         for guard, of, outcome in (("guard", self.guard, "score"), ("cost_guard", self.cost_guard, "cost")):
             fields[guard]["broken"] = list(of.broken)
-            why = of.no_comparison(self)
+            why = of.no_comparison
             hide_early(fields[outcome], why)
             for stratum in fields["strata"]:
                 hide_early(stratum[outcome], why)
@@ -219,7 +221,7 @@ def games_report_and_interim(
         ValueError: `at` has no time zone.
     """
     drawn = drawn_rows(games.rows, terms, at)
-    scored, costed = drawn.for_outcome("score"), drawn.for_outcome("cost")
+    scored, costed = drawn.for_outcome("score"), drawn.judged().for_outcome("cost")
     design = terms.design(terms.planned_games)
     score_rows, cost_rows = (_Counted.of(each.counted, games.kinds) for each in (scored, costed))
     guess, score_psi = _score_values(score_rows)
@@ -230,6 +232,7 @@ def games_report_and_interim(
         guard=randomisation_check(scored, design),
         score=score,
         elo=_elo(score.estimate, guess),
+        unjudged=drawn.unjudged,
         cost_guard=randomisation_check(costed, design),
         cost=endpoint(cost_psi, cost_rows.games, _is_first(costed), flags, design),
         strata=_strata(score_rows, score_psi, cost_rows, cost_psi, design),

@@ -41,7 +41,7 @@ PLAYED_GAME = np.dtype(
     [
         *((name, "<i8") for name in ("id", "person", "began_us", "opening")),
         ("optimal_expected", "<f8"),
-        *((name, "<i4") for name in ("plies", "has_left", "timed", "fast", "judged", "optimal")),
+        *((name, "<i4") for name in ("plies", "has_left", "timed", "fast", "classified", "optimal")),
     ]
 )
 """The fields of a game that the flags need, in order: the keys of the game and of the opponent's account; the
@@ -92,7 +92,7 @@ def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
     The standard error is clustered by game, but is at least that of independent replies: otherwise it
     would be 0 for two games that happen to have equal surpluses.
     """
-    persons, judged = codes_of(games["person"]), games["judged"].astype(np.float64)
+    persons, judged = codes_of(games["person"]), games["classified"].astype(np.float64)
     expected = np.minimum(games["optimal_expected"], judged)  # rounding may make the sum slightly larger
     surplus, is_judged = games["optimal"] - expected, judged > 0
     replies, many, total = (np.bincount(persons, each) for each in (judged, is_judged, surplus))

@@ -33,6 +33,7 @@ TRIAL_UNIT = np.dtype(
         *((name, "<i8") for name in ("id", "game_id", "person", "drawn_us", "settled_us")),
         ("probability", "<f8"),
         ("treated", "?"),
+        ("is_unjudged", "?"),
         ("excluded", "i1"),
     ]
 )
@@ -40,7 +41,8 @@ TRIAL_UNIT = np.dtype(
 
 Columns: the keys of the row, of its game and of the opponent's account; the times of the random choice
 and of the outcome (`UNSETTLED`: not known yet), in microseconds since 1970 (UTC); the recorded probability of
-treatment, in (0, 1); whether treatment was chosen (A); an `Exclusion`. Each kind of row adds its own columns.
+treatment, in (0, 1); whether treatment was chosen (A); whether the judge has yet to judge a reply, so that
+the cost is not known; an `Exclusion`. Each kind of row adds its own columns.
 """
 Units = NDArray[np.void]
 """Rows with the columns of `TRIAL_UNIT`, shape (n,)."""
@@ -115,6 +117,22 @@ class CountedRows:
     """Whether each row has no outcome or was open for more than `max_open_days`; shape (rows,)."""
     left_out: dict[str, Any]
     """The fields of `TrialCounts` that count excluded rows."""
+
+    @property
+    def unjudged(self) -> int:
+        """Number of rows with replies that the judge has yet to judge."""
+        return int(np.count_nonzero(self.rows["is_unjudged"]))
+
+    def judged(self) -> "CountedRows":
+        """The rows before the first one that the judge has yet to judge: the others wait.
+
+        The judge takes the latest games first, so a selection of those that it has judged would be biased.
+        """
+        if not self.unjudged:
+            return self
+        end = int(self.rows["is_unjudged"].argmax())
+        waiting = self.left_out["waiting"] + len(self.rows) - end
+        return CountedRows(self.rows[:end], self.missing[:end], {**self.left_out, "waiting": waiting})
 
     def for_outcome(self, outcome: str) -> "CountedRows":
         """The same rows, with `missing` also set where the given outcome is missing.
@@ -249,11 +267,14 @@ class RandomisationCheck:
     """Share of missing outcomes, treated minus untreated."""
     missing_treated: int
     missing_untreated: int
+    counted_treated: int
+    """Number of treated rows with an outcome."""
+    counted_untreated: int
 
-    def no_comparison(self, counts: TrialCounts) -> str | None:
+    @property
+    def no_comparison(self) -> str | None:
         """Why no comparison is possible (one arm has no outcome); None if both have outcomes."""
-        treated = counts.drawn_treated - self.missing_treated
-        untreated = counts.drawn_untreated - self.missing_untreated
+        treated, untreated = self.counted_treated, self.counted_untreated
         return None if treated and untreated else f"no comparison: {treated} treated, {untreated} untreated"
 
     @property
@@ -271,6 +292,8 @@ def randomisation_check(selection: CountedRows, design: SequenceDesign) -> Rando
         estimate(missing * contrast(treated, probability), persons, design),
         int((missing & treated).sum()),
         int((missing & ~treated).sum()),
+        int((~missing & treated).sum()),
+        int((~missing & ~treated).sum()),
     )
 
 

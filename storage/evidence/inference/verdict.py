@@ -12,7 +12,7 @@ from typing import Literal
 from storage.evidence.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.evidence.inference.decisions import DecisionsReport
 from storage.evidence.inference.games import GamesReport
-from storage.evidence.inference.trial import RandomisationCheck, TrialCounts, TrialTerms
+from storage.evidence.inference.trial import RandomisationCheck, TrialTerms
 
 _MAX_FURTHER_VALUES = 1_000_000
 """Upper limit on forecasts of the number of values still needed."""
@@ -64,13 +64,13 @@ class TrialOutcome(StrEnum):
     SCORE = "score"
     """Our score in a game."""
     COST = "cost"
-    """Mean cost of a person's replies in a game."""
+    """Mean cost of a person's replies in a game, by the judge."""
     REPLY_COST = "reply_cost"
-    """Cost of the reply to a single decision."""
+    """The judge's cost of the reply to a single decision."""
     BEYOND_DIFFICULTY = "beyond_difficulty"
-    """Cost of the reply to a single decision minus the mean cost of all replies."""
+    """Cost of the reply to a single decision minus the mean cost of all replies, both in our own search."""
     EARNED = "earned"
-    """Cost of the reply to a single decision minus what our move gave up."""
+    """The judge's cost of the reply to a single decision minus what our move gave up."""
 
     @property
     def margin(self) -> float:
@@ -101,6 +101,8 @@ class TrialVerdict:
     """Number of values of the first choice."""
     n_second: int
     """Number of values of the second choice."""
+    unjudged: int
+    """Number of units that wait for the judge; `n` ends before the first of them. 0 for scores."""
     n_needed: int
     """Minimum number of values for an interval."""
     persons: int
@@ -142,10 +144,10 @@ def games_verdicts(
     """
     design = terms.design(terms.planned_games)
     verdicts = [
-        _verdict(each, check, report, outcome, arms, "game", design, is_planned=outcome == planned)
-        for outcome, each, check in (
-            (TrialOutcome.SCORE, report.score.estimate, report.guard),
-            (TrialOutcome.COST, report.cost.estimate, report.cost_guard),
+        _verdict(each, check, unjudged, outcome, arms, "game", design, is_planned=outcome == planned)
+        for outcome, each, check, unjudged in (
+            (TrialOutcome.SCORE, report.score.estimate, report.guard, 0),
+            (TrialOutcome.COST, report.cost.estimate, report.cost_guard, report.unjudged),
         )
     ]
     return tuple(sorted(verdicts, key=lambda each: not each.is_planned))
@@ -171,7 +173,7 @@ def decisions_verdicts(
         _verdict(
             each.any_time.estimate,
             report.guard,
-            report,
+            report.unjudged,
             outcome,
             ("trap", "no trap"),
             "decision",
@@ -185,7 +187,7 @@ def decisions_verdicts(
 def _verdict(
     found: AnyTimeEstimate,
     check: RandomisationCheck,
-    counts: TrialCounts,
+    unjudged: int,
     outcome: TrialOutcome,
     names: tuple[str, str],
     unit: Literal["game", "decision"],
@@ -193,8 +195,7 @@ def _verdict(
     *,
     is_planned: bool,
 ) -> TrialVerdict:
-    n_first = counts.drawn_treated - check.missing_treated
-    n_second = counts.drawn_untreated - check.missing_untreated
+    n_first, n_second = check.counted_treated, check.counted_untreated
     # If either choice has no values, there is nothing to compare, whatever the arithmetic gives.
     is_shown = bool(found.low is not None and n_first and n_second)
     low, high = (found.low, found.high) if is_shown else (None, None)
@@ -208,6 +209,7 @@ def _verdict(
         n=found.n,
         n_first=n_first,
         n_second=n_second,
+        unjudged=unjudged,
         n_needed=design.least_values,
         persons=found.persons,
         effective_persons=found.effective_persons,

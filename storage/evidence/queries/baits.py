@@ -1,4 +1,4 @@
-"""Confirmed baits: a list with their outcomes, and the share taken, by phase and by rating.
+"""Baits: a list with their outcomes, and the share taken, by phase and by rating.
 
 A bait is encountered when a reply to our move is recorded; if the game ended first, it is unanswered.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Double, and_, case, cast, select
+from sqlalchemy import Double, and_, cast, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
@@ -31,8 +31,9 @@ from storage.evidence.replies import (
     some,
 )
 from storage.filters import PHASE_PLIES, Filters, game_conditions, of_games
+from storage.ledger.judgements import judgement_of_decision
 from storage.records import BaitOutcome, GameStatus
-from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, JudgementRow, OpponentRow, OutcomeRow
 
 MIN_BAIT_PERSONS = 30
 """An interval requires at least this effective number of persons."""
@@ -68,13 +69,13 @@ class BaitEncounter:
     """Our move, in the game's notation for programs; `bait` and `reply` use the same notation."""
     bait: str
     reply: str | None
-    """The reply played; None if the game ended first or the reply is not judged."""
+    """The reply played; None if the game ended first or the reply is not classified."""
     probability: float
     """Forecast probability that people take the bait."""
     cost: float
-    """Cost of the bait."""
+    """Cost of the bait by the judge."""
     reply_cost: float | None
-    """Cost of the reply; None if it is not judged under the current rules."""
+    """The judge's cost of the reply; None if it is not judged yet."""
     is_taken: bool | None
     """Whether the reply took a bait; None if there was no reply."""
     at: datetime
@@ -275,7 +276,6 @@ def _have_outcome(baits: ReplyArray, outcome: BaitOutcome | None) -> NDArray[np.
 
 async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEncounter]:
     """The baits of these decisions, in the same order."""
-    reply_cost = case((OutcomeRow.reply.is_not(None), cast(OutcomeRow.cost, Double) / WHOLE))
     rows = await session.execute(
         select(
             DecisionRow.id.label("decision_id"),
@@ -293,7 +293,7 @@ async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEnc
             (cast(ForecastRow.bait_cost, Double) / WHOLE).label("cost"),
             ForecastRow.is_taken,
             OutcomeRow.reply,
-            reply_cost.label("reply_cost"),
+            (cast(JudgementRow.cost, Double) / WHOLE).label("reply_cost"),
             DecisionRow.created_at.label("at"),
         )
         .select_from(ForecastRow)
@@ -301,6 +301,7 @@ async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEnc
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == JUDGE_RULE))
+        .outerjoin(JudgementRow, judgement_of_decision())
         .where(ForecastRow.decision_id.in_(keys))
     )
     encounters = {row.decision_id: BaitEncounter(**row._asdict()) for row in rows}

@@ -11,18 +11,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import FORECAST_RULE
 from engine.expected import WHOLE
-from engine.judgement import JUDGE_RULE
 from storage.evidence.reading import read_games
 from storage.evidence.slips import is_slip
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
 from storage.filters import Filters, game_conditions
+from storage.ledger.judgements import judgement_of_decision
 from storage.records import GameResult, GameStatus
 from storage.tables.games import (
     DecisionRow,
     ForecastRow,
     GameRow,
+    JudgementRow,
     OpponentRow,
-    OutcomeRow,
     ReplyTimeRow,
     move_order,
 )
@@ -83,11 +83,13 @@ class GameLine:
     """Number of moves of both sides."""
     started_at: datetime
     baits_set: int
-    """Number of our moves with a confirmed bait."""
+    """Number of our moves with a bait."""
     baits_taken: int
     """Number of replies that took a bait."""
     slips: int
     """See `storage.evidence.slips`."""
+    unjudged: int
+    """Number of replies that the judge has yet to judge; some of them may be slips."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +106,10 @@ class MoveMark:
     is_complete: bool
     is_decided: bool | None
     bait: str | None
-    """The confirmed bait; None if there is none or if the position is decided."""
+    """The bait; None if there is none or if the position is decided."""
     is_taken: bool | None
     cost: float | None
-    """Cost of the reply, as a share of the game; None if it has not been judged."""
+    """The judge's cost of the reply, as a share of the game; None if it has not been judged yet."""
     is_slip: bool
     """See `storage.evidence.slips`."""
     created_at: datetime
@@ -204,8 +206,7 @@ async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
             DecisionRow.is_decided,
             ForecastRow.bait,
             ForecastRow.is_taken,
-            OutcomeRow.reply,
-            OutcomeRow.cost,
+            JudgementRow.cost,
             DecisionRow.created_at,
             DecisionRow.sent_at,
             DecisionRow.confirmed_at,
@@ -214,7 +215,7 @@ async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
         .outerjoin(
             ForecastRow, and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST_RULE)
         )
-        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == JUDGE_RULE))
+        .outerjoin(JudgementRow, judgement_of_decision())
         .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id)
         .where(DecisionRow.game_id == game_id, DecisionRow.takeback == 0)
         .order_by(DecisionRow.ply)
@@ -231,13 +232,13 @@ def plies() -> ColumnElement[int]:
 
 def _mark(row: Any) -> MoveMark:
     values = row._asdict()
-    reply, counts = values.pop("reply"), row.is_decided is False
+    counts = row.is_decided is False
     return MoveMark(
         **values
         | {
             "bait": row.bait if counts else None,
             "is_taken": row.is_taken if counts and row.bait is not None else None,
-            "cost": None if row.cost is None or reply is None else row.cost / WHOLE,
+            "cost": None if row.cost is None else row.cost / WHOLE,
             "is_slip": is_slip(row.cost, is_taken=bool(row.is_taken), is_decided=row.is_decided),
         }
     )

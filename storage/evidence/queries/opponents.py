@@ -58,9 +58,11 @@ class OpponentLine:
     first_at: datetime
     last_at: datetime
     baits_set: int
-    """Number of our moves with a confirmed bait, answered or not."""
+    """Number of our moves with a bait, answered or not."""
     baits_taken: int
     slips: int
+    unjudged: int
+    """Number of replies that the judge has yet to judge; some of them may be slips."""
 
     @property
     def returned(self) -> bool:

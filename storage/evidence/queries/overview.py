@@ -4,19 +4,20 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
-from sqlalchemy import Double, cast, func, select
+from sqlalchemy import Double, cast, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import OutcomeKind
 from engine.expected import WHOLE
+from engine.judge import MIN_SMALL_COST
 from engine.judgement import JUDGE_RULE
 from storage.evidence.game_records import named_bait
 from storage.evidence.queries.sql_time import hour_of, latest_moves, quantiles
 from storage.evidence.reading import NOT_A_MATCH, read_games
 from storage.evidence.replies import FIRST_DAY, GameArray, days_of
 from storage.evidence.slips import is_slip
+from storage.ledger.judgements import judgement_of_decision
 from storage.records import MATCH_SITE, GameStatus
-from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, JudgementRow, OpponentRow, OutcomeRow
 
 _MAX_TIMED_MOVES = 50_000
 """The times are read for only this many of the latest moves."""
@@ -34,7 +35,7 @@ class Day:
     points: float = 0.0
     """Our points in the games with a result (1, 1/2 or 0 per game)."""
     baits_set: int = 0
-    """Number of our moves with a confirmed bait."""
+    """Number of our moves with a bait."""
     baits_taken: int = 0
     """Number of replies that took a bait."""
 
@@ -58,17 +59,21 @@ class BaitEvent:
     is_taken: bool
     reply: str
     """The reply played, in the game's notation for programs."""
-    cost: float
-    """The cost of the reply, from 0 to 1."""
-    is_best: bool = False
-    """Whether the reply was one of the best replies."""
+    cost: float | None
+    """The judge's cost of the reply, from 0 to 1; None if it is not judged yet."""
     opponent_site_id: str = ""
     """The opponent's account key on the site."""
 
     @property
     def is_slip(self) -> bool:
         """Whether the reply avoided the bait but was still an error."""
-        return is_slip(self.cost * WHOLE, is_taken=self.is_taken, is_decided=False)
+        cost = None if self.cost is None else self.cost * WHOLE
+        return is_slip(cost, is_taken=self.is_taken, is_decided=False)
+
+    @property
+    def is_best(self) -> bool:
+        """Whether the reply is one of the best by the judge."""
+        return self.cost is not None and self.cost * WHOLE < MIN_SMALL_COST
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +135,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             OutcomeRow.at,
             ForecastRow.is_taken,
             OutcomeRow.reply,
-            (cast(func.coalesce(OutcomeRow.cost, 0), Double) / WHOLE).label("cost"),
-            (OutcomeRow.kind == OutcomeKind.OPTIMAL).label("is_best"),
+            (cast(JudgementRow.cost, Double) / WHOLE).label("cost"),
             OpponentRow.site_id.label("opponent_site_id"),
         )
         .select_from(ForecastRow)
@@ -139,6 +143,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .outerjoin(JudgementRow, judgement_of_decision())
         .where(
             *named_bait(),
             ForecastRow.is_taken.is_not(None),

@@ -18,6 +18,7 @@ from storage.evidence.statistics.group_rows import (
     is_among,
     is_first,
     read_sources,
+    unjudged_games,
 )
 from storage.evidence.statistics.groups import GroupKey, complete_keys
 from storage.filters import Filters, of_games
@@ -30,7 +31,7 @@ class GroupCalibration:
     group: dict[str, str]
     """The values that the group's replies share, keyed by `GroupKey`; always includes model and game."""
     errors: Calibration
-    """Expected and actual numbers of replies that cost 10 % of the game or more."""
+    """Expected and actual numbers of judged replies that cost 10 % of the game or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,14 @@ class CalibrationRows:
     replies: ReplyTable
     """The replies that are counted."""
     sources: KeySources
+    unjudged: int = 0
+    """Number of the games with replies that the judge has yet to judge; these do not count."""
 
     def calibrations(self) -> list[GroupCalibration]:
         """The calibration of each model in each group, ordered by the groups' names.
 
-        Uses the replies that `storage.evidence.statistics.groups` counts: those in undecided positions in
-        each person's first games.
+        Uses the replies whose errors `storage.evidence.statistics.groups` counts: judged ones in undecided
+        positions in each person's first games.
         """
         table = self.replies.where(is_first(self.replies.of, self.sources)[self.replies.game])
         models = table.models()
@@ -89,11 +92,12 @@ async def read_calibrations(
         among: Returns whether the game with a given key is wanted; None if all games are wanted.
     """
     keys, filters = complete_keys((GroupKey.MODEL, *by)), filters or Filters()
-    parts = []
+    parts, unjudged = [], 0
     async for part in read_replies(session, *played_game_conditions(of_games(filters))):
         wanted = part.of_games(is_among(part.of, among))
-        counts = has(wanted.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED)
+        unjudged += unjudged_games(wanted.of)
+        counts = has(wanted.replies, ReplyFlag.COUNTED | ReplyFlag.JUDGED, ReplyFlag.DECIDED)
         if filters.phase is not None:
             counts &= phases_of(wanted.replies) == filters.phase.number
         parts.append(wanted.where(counts))
-    return CalibrationRows(keys, ReplyTable.joined(parts), await read_sources(session, keys))
+    return CalibrationRows(keys, ReplyTable.joined(parts), await read_sources(session, keys), unjudged)

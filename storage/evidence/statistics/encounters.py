@@ -1,8 +1,8 @@
 """Totals of games as shown to the people who played them: results, baits and slips.
 
-Chat messages and farewells use the same terms as a game's page (docs/trials.md): a person falls into a trap
-by taking its confirmed bait (`engine.bait_rule`), in a position that was not decided; any other reply that
-costs 10 % of the game or more is a *slip* (`storage.evidence.slips`).
+Chat messages and farewells use the same terms as a game's page (docs/trials.md): a person takes a bait
+(`engine.bait_rule`) in a position that was not decided; any other reply that costs 10 % of the game or more
+by the judge is a *slip* (`storage.evidence.slips`). Baits are known at once, slips only after the game.
 """
 
 from collections.abc import Sequence

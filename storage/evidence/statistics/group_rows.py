@@ -16,7 +16,7 @@ from storage.evidence.intervals import Performance, performances
 from storage.evidence.measures import COUNTS, MEASURES, Cells, GroupSums, cells_of, combined
 from storage.evidence.rating_bands import RatingBand
 from storage.evidence.reading import many_objects, played_game_conditions, read_games, read_parts
-from storage.evidence.replies import ABORTED, FINISHED, FIRST_DAY, OPEN, GameRows, days_of
+from storage.evidence.replies import ABORTED, FINISHED, FIRST_DAY, OPEN, GameArray, GameRows, days_of
 from storage.evidence.statistics.groups import (
     OF_REPLY,
     GroupKey,
@@ -55,8 +55,10 @@ class GroupRows:
     cells: Cells
     sources: KeySources
     outdated: int
-    """Number of decisions judged or forecast by earlier rules, or without a forecast; includes games that
+    """Number of decisions classified or forecast by earlier rules, or without a forecast; includes games that
     `read_groups` leaves out because they were not requested."""
+    unjudged: int = 0
+    """Number of the games with replies that the judge has yet to judge."""
     left_out: int = 0
     """Number of games left out because they have a row that this program cannot have written."""
     only_with_cells: bool = False
@@ -83,7 +85,7 @@ async def read_groups(
         among: Returns whether the game with a given key is wanted; None if all games are wanted.
     """
     keys, filters = complete_keys(by), filters or Filters()
-    cells, games, count, outdated = [], [], 0, 0
+    cells, games, count, outdated, unjudged = [], [], 0, 0, 0
     which = played_game_conditions(of_games(filters))
     left_out = int(await session.scalar(select(func.count()).select_from(GameRow).where(*which)) or 0)
     async for part, is_wanted in read_parts(session, *which):
@@ -95,6 +97,7 @@ async def read_groups(
             of_part = of_part.where(of_part.phases == filters.phase.number)
         cells.append((of_part.of_games(is_wanted), count))
         games.append(part.of.where(is_wanted))
+        unjudged += unjudged_games(games[-1])
         count += len(games[-1])
     return GroupRows(
         by=keys,
@@ -102,6 +105,7 @@ async def read_groups(
         cells=Cells.joined(cells),
         sources=await read_sources(session, keys),
         outdated=outdated,
+        unjudged=unjudged,
         left_out=left_out,
         only_with_cells=filters.phase is not None,
     )
@@ -120,12 +124,23 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
 
 
 def outdated_of(games: GameRows) -> int:
-    """Number of decisions in settled games that were judged or forecast by earlier rules or lack a forecast.
+    """Number of decisions in settled games that were classified or forecast by earlier rules or lack a
+    forecast.
 
-    Statistics omit these decisions until ``desdemona db recheck`` has judged them again.
+    Statistics omit these decisions until ``desdemona db recheck`` has classified them again.
     """
     records = games.games
     return int(records["outdated"][(records["state"] == FINISHED) & (records["is_settled"] == 1)].sum())
+
+
+def unjudged_games(games: GameRows) -> int:
+    """Number of settled games with replies that the judge has yet to judge; no cost or error counts these."""
+    return int(np.count_nonzero(is_unjudged(games.games)))
+
+
+def is_unjudged(games: GameArray) -> NDArray[np.bool_]:
+    """Whether each game is settled and has replies that the judge has yet to judge."""
+    return np.asarray((games["unjudged"] > 0) & (games["is_settled"] == 1))
 
 
 def grouped_statistics(read: GroupRows) -> list[GroupStatistics]:
@@ -147,6 +162,7 @@ def grouped_statistics(read: GroupRows) -> list[GroupStatistics]:
         "draws": count(games["score"] == 0.5),
         "losses": count(games["score"] == 0),
         "unfinished": count(games["state"] == OPEN),
+        "unjudged_games": count(is_unjudged(games)),
         "persons": _distinct(groups.of_member, games["person"][members], size),
         "traps_fell": sums.total("traps_fell").astype(np.int64),
         **{name: sums.total(name).astype(np.int64) for name in COUNTS},

@@ -9,11 +9,14 @@ at any time.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from enum import StrEnum
 from typing import Any, Self
 
+from engine.bait_rule import FORECAST_RULE
+from engine.judge import JUDGE_VERSION
+from engine.judgement import JUDGE_RULE
 from storage.evidence.inference.any_time import AnyTimeEstimate
 from storage.evidence.intervals import Performance
 from storage.filters import PHASE_PLIES
@@ -51,6 +54,8 @@ class GroupKey(StrEnum):
         return [known[name] for name in names]
 
 
+RULES = {"judge": JUDGE_VERSION, "baits": FORECAST_RULE, "figure_9": JUDGE_RULE}
+"""The versions of the rules that make the numbers: costs and errors, baits, and the paper's traps."""
 OF_REPLY = frozenset({GroupKey.PHASE, GroupKey.MODEL})
 """The keys that group replies; all other keys group games."""
 
@@ -103,30 +108,37 @@ class GroupStatistics:
     persons: int
     """Number of different opponent accounts."""
     performance: Performance
+    unjudged_games: int
+    """Number of games that are over and have replies that the judge has yet to judge."""
     replies: int
     """Number of judged replies in undecided positions, from each account's first `CAP_GAMES` games."""
+    unjudged: int
+    """Number of such replies that the judge has yet to judge; errors and costs do not include them."""
     optimal: int
-    """Number of these replies that were among the best in their position."""
+    """Number of judged replies that were among the best by the paper's rule, at the player's depth."""
     decided: int
-    """Number of judged replies in positions with a forced win or loss; no other field includes these."""
+    """Number of replies in positions with a forced win or loss; no other field includes these."""
     models: tuple[str, ...]
     """The models that forecast the replies, named by `storage.evidence.replies.model_text`; sorted."""
     errors: ObservedRate
-    """Replies that cost at least 0.1 in expected score."""
+    """Judged replies that cost at least 0.1 in expected score, by the judge (`engine.judge`)."""
     cost: ObservedRate
-    """The cost of the replies, in expected score."""
+    """The cost of the judged replies, in expected score, by the judge."""
     baits_set: int
     """Number of replies to moves that set a bait."""
     baits: ObservedRate
     """Replies that take the bait, among replies to moves that set a bait."""
     traps_set: int
-    """Number of answered moves that set a trap in the paper's sense (Figure 9)."""
+    """Number of answered moves that set a trap in the paper's sense (Figure 9), at the player's depth; like
+    the next four fields and `falls`, it includes replies that are not judged yet."""
     traps_optimal: int
     traps_fell: int
     traps_fell_for_best: int
     traps_erred_elsewhere: int
     falls: ObservedRate
     """Replies that fall into a trap in the paper's sense."""
+    rules: dict[str, int] = field(default_factory=lambda: dict(RULES))
+    """See `RULES`."""
 
 
 def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:

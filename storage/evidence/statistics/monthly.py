@@ -17,13 +17,22 @@ from storage.evidence.queries.baits import read_baits
 from storage.evidence.queries.overview import Day, games_by_day
 from storage.evidence.queries.rating_curves import RatingCurve, RatingListOf, rating_curves
 from storage.evidence.reading import played_game_conditions, read_games
-from storage.evidence.replies import UNKNOWN_COST, ReplyFlag, costs, has
+from storage.evidence.replies import ReplyFlag, costs, has
 from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import GroupKey, GroupStatistics
 from storage.evidence.trials import StoredTrial, list_trials
 from storage.filters import Filters, filter_conditions
+from storage.ledger.judgements import judgement_of_decision
 from storage.packing.records import unpack
-from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.games import (
+    DecisionRow,
+    EventRow,
+    ForecastRow,
+    GameRow,
+    JudgementRow,
+    OpponentRow,
+    OutcomeRow,
+)
 from storage.tables.types import as_stored
 
 MAX_MONTHLY_BAITS = 8
@@ -52,7 +61,7 @@ class CostliestBait:
     rows: tuple[str, ...]
     """The board after our move, in the form of `Game.board_rows`."""
     cost: float
-    """The cost of the reply, in expected score (0 to 1)."""
+    """The judge's cost of the reply, in expected score (0 to 1)."""
     probability: float
     """Forecast probability of this reply."""
 
@@ -74,6 +83,8 @@ class MonthlyReport:
     """The kinds of events and their counts, the most frequent first."""
     trials: tuple[tuple[StoredTrial, Mapping[str, int]], ...]
     """The trials that ran in the period, with the number of each arm's games that began in the period."""
+    unjudged: int
+    """Number of the games with replies that the judge has yet to judge."""
 
 
 async def monthly_report(
@@ -104,6 +115,7 @@ async def monthly_report(
         await _baits(session, filters),
         await _events(session, filters, since, until),
         await _trials(session, filters, since, until),
+        grouped.unjudged,
     )
 
 
@@ -113,7 +125,7 @@ def _rank(curve: RatingCurve) -> tuple[int, str, str, str, str]:
 
 async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait, ...]:
     baits = (await read_baits(session, filters)).replies
-    taken = baits[has(baits, ReplyFlag.TAKEN) & (baits["cost"] != UNKNOWN_COST)]
+    taken = baits[has(baits, ReplyFlag.TAKEN | ReplyFlag.JUDGED)]
     order = np.lexsort((taken["decision"], -costs(taken)))[:MAX_MONTHLY_BAITS]
     rows = await session.execute(
         select(
@@ -124,7 +136,7 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait
             GameRow.our_side,
             OpponentRow.name.label("opponent"),
             OutcomeRow.reply,
-            OutcomeRow.cost,
+            JudgementRow.cost,
             ForecastRow.reply_probability,
             DecisionRow.created_at,
             as_stored(DecisionRow.record).label("record"),
@@ -132,10 +144,11 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait
         .select_from(ForecastRow)
         .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .join(JudgementRow, judgement_of_decision())
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .where(DecisionRow.id.in_(taken["decision"][order].tolist()))
-        .order_by(OutcomeRow.cost.desc(), DecisionRow.id)
+        .order_by(JudgementRow.cost.desc(), DecisionRow.id)
     )
     return tuple(map(_bait, rows))
 

@@ -1,6 +1,6 @@
 """The trend of one opponent's replies: errors and costs, in blocks of games.
 
-Replies to moves that set a trap are counted separately from all other replies. As in all statistics, only
+Replies to moves that set a bait are counted separately from all other replies. As in all statistics, only
 judged replies outside decided positions count (`storage.evidence.replies.ReplyFlag`).
 
 Replies within a game are correlated, so intervals are clustered by game: a jackknife leaves out one game at a
@@ -131,7 +131,7 @@ def _sums_by_game(table: ReplyTable) -> Floats:
     Returns:
         Replies, errors and costs, by game, with and without a bait: an array of shape (3, games, 2).
     """
-    counted = table.where(has(table.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED))
+    counted = table.where(has(table.replies, ReplyFlag.COUNTED | ReplyFlag.JUDGED, ReplyFlag.DECIDED))
     kinds = 2 * counted.game + ~has(counted.replies, ReplyFlag.BAIT)
     values = (np.ones(len(kinds)), counted.replies["cost"] >= MIN_ERROR_COST, costs(counted.replies))
     size = len(table.of)

@@ -32,8 +32,17 @@ from storage.evidence.replies import ABORTED, OPEN, GameRows, Labels, labels_of
 from storage.evidence.statistics.suspect_rows import are_programs
 from storage.evidence.trials import StoredTrial, is_challenger_position
 from storage.filters import Filters, filter_conditions, game_conditions
+from storage.ledger.judgements import judged_game, judgement_of_decision
 from storage.packing.records import unpack
-from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.games import (
+    DecisionRow,
+    ForecastRow,
+    GameRow,
+    JudgedGameRow,
+    JudgementRow,
+    OpponentRow,
+    OutcomeRow,
+)
 from storage.tables.types import as_stored
 
 _MAX_RECORDS_IN_MEMORY = 100
@@ -120,6 +129,7 @@ def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[G
     units["kind"] = np.array([kinds.index(kind) for kind in kind_of], np.intp)[rows.labels.codes]
     counts = games["replies"].astype(np.float64)
     is_told = (counts > 0) & (games["state"] != ABORTED)
+    units["is_unjudged"] = (games["unjudged"] > 0) & is_over
     units["cost"] = np.divide(games["cost"] / WHOLE, counts, out=np.full(len(rows), nan), where=is_told)
     return units, kinds
 
@@ -216,17 +226,20 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             GameRow.opponent_id,
             GameRow.is_settled,
             GameRow.ended_at,
+            JudgedGameRow.game_id.is_not(None).label("is_judged"),
             GameRow.variant,
             GameRow.initial_position,
             OpponentRow.is_bot,
             OutcomeRow.reply,
-            OutcomeRow.at,
+            JudgementRow.cost,
             as_stored(ForecastRow.record).label("forecast"),
         )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .outerjoin(JudgementRow, judgement_of_decision())
+        .outerjoin(JudgedGameRow, judged_game())
         .where(DecisionRow.id.in_(keys))
     )
 
@@ -260,26 +273,25 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
     is_own = is_challenger_position(row.variant, row.initial_position)
     excluded = Exclusion(int(exclusion_of(row.is_bot, is_own, draw in draws)))
     draws.add(draw)
-    settled_at = row.at
-    if row.is_settled:  # an outcome that is judged again has a later time
-        ended_at = row.ended_at or row.created_at
-        settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
+    settled_at = max(row.ended_at or row.created_at, row.created_at) if row.is_settled else None
     return trial_decision(
         decision,
         foreseen,
         row.reply,
+        None if row.cost is None else row.cost / WHOLE,
+        is_unjudged=row.is_settled and row.reply is not None and row.cost is None and not row.is_judged,
         decision_id=row.id,
         game_id=row.game_id,
         person=row.opponent_id,
         games_before=games_before,
         drawn_at=row.created_at,
-        settled_at=None if settled_at is None else max(settled_at, row.created_at),
+        settled_at=settled_at,
         excluded=Exclusion(int(excluded)),
     )
 
 
 def trial_decision(
-    decision: Decision, forecast: ReplyForecast | None, reply: str | None, **unit: Any
+    decision: Decision, forecast: ReplyForecast | None, reply: str | None, cost: float | None, **unit: Any
 ) -> TrialDecision:
     """Convert a randomised decision to the form in which the trial counts it.
 
@@ -287,6 +299,7 @@ def trial_decision(
         decision: The decision's record, with its random choice.
         forecast: Forecast of the replies to both moves; None: use the replies' shallow scores.
         reply: The person's first reply; None: there was no reply.
+        cost: The judge's cost of the reply; None: not known.
         unit: The fields of `TrialDecision` that the record lacks.
 
     Raises:
@@ -302,7 +315,8 @@ def trial_decision(
         **unit,
         treated=is_trap,
         probability=draw.params.chance,
-        cost=None if reply is None else played.of(reply),
+        cost=cost,
+        own_cost=None if reply is None else played.of(reply),
         expected_trap=trap.expected,
         expected_control=control.expected,
         mean_trap=trap.mean,
@@ -313,7 +327,8 @@ def trial_decision(
 
 
 class _Costs:
-    """Costs of the replies to a move, as shares of the game: the forecast's mean and the plain mean.
+    """Costs of the replies to a move in the decision's search, as shares of the game: the forecast's mean and
+    the plain mean.
 
     Without a forecast, the probabilities come from the replies' shallow scores, which do not depend on
     anything after the random choice.

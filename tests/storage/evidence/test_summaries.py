@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import delete, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.judgement import JUDGE_RULE
+from engine.judge import JUDGE_VERSION
+from engine.judgement import JUDGE_RULE, MIN_ERROR_COST
 from storage.database import Database
 from storage.evidence import summaries as summaries_module
 from storage.evidence.replies import GameRows, Labels
@@ -19,15 +20,16 @@ from storage.tables.games import DecisionRow
 from storage.tables.summaries import GameSummaryRow
 from tests.storage.evidence.statistics.drawn_database import fill
 from tests.storage.evidence.statistics.test_suspect_rows import answered
-from tests.storage.samples import FELL, OPTIMAL, decision, opened, settled
+from tests.storage.samples import FELL, OPTIMAL, decision, judge_replies, opened, settled
 
 
 async def closed(session: AsyncSession, key: str = "one", *, aborted: bool = False) -> int:
-    """A game of two judged replies."""
+    """A game of two judged replies, of which the second is a slip."""
     game = await opened(session, key)
     await answered(session, game.id, 0, OPTIMAL, 1.5)
-    await answered(session, game.id, 2, FELL, 0.2)
+    slip = await answered(session, game.id, 2, FELL, 0.2)
     await finish_game(session, game.id, result=GameResult.WIN, end_reason="resign", aborted=aborted)
+    await judge_replies(session, game.id, {slip: MIN_ERROR_COST})
     return game.id
 
 
@@ -45,8 +47,9 @@ async def test_a_summary_of_a_game(database: Database) -> None:
         row = await session.get(GameSummaryRow, game)
         assert row is not None
         (facts,) = GameRows.of([row.labels], [row.game]).games
-        assert facts[["outdated", "timed", "fast", "judged", "optimal"]].item() == (0, 2, 1, 2, 1)
-        assert (row.baits_set, row.baits_taken, row.slips) == (0, 0, 0 if FELL.cost < 1000 else 1)
+        assert facts[["outdated", "timed", "fast", "classified", "optimal"]].item() == (0, 2, 1, 2, 1)
+        assert (row.baits_set, row.baits_taken, row.slips) == (0, 0, 1)
+        assert (row.judge_version, row.unjudged) == (JUDGE_VERSION, 0)
         assert facts[["baits_set", "slips", "draws", "draws_answered"]].item() == (0, row.slips, 0, 0)
         assert row.labels == Labels("trappy", "othello", "arena", "blitz", "", ("looks 6.5",)).text
         assert await games_to_summarise(session, 0, 9) == []
@@ -75,7 +78,7 @@ async def test_games_that_are_open_have_none(database: Database) -> None:
         assert await list_finished_games(session, aborted, 9) == []
 
 
-@pytest.mark.parametrize("name", ["JUDGE_RULE", "FORECAST_RULE", "LAYOUT"])
+@pytest.mark.parametrize("name", ["JUDGE_RULE", "FORECAST_RULE", "JUDGE_VERSION", "LAYOUT"])
 async def test_other_rules_make_summaries_invalid(
     database: Database, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -95,7 +98,7 @@ async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None
         assert await repair_summaries(session, games) == []
         whole = await summaries(session)
         assert list(whole) == games
-        wrong = (("slips", 99), ("labels", "[]"), ("game", bytes(120)), ("replies", bytes(72)))
+        wrong = (("slips", 99), ("labels", "[]"), ("game", bytes(120)), ("replies", bytes(70)))
         for game, (name, value) in zip(games, wrong, strict=False):
             which = GameSummaryRow.game_id == game
             await session.execute(update(GameSummaryRow).where(which).values({name: value}))

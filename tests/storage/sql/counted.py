@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+from engine.judge import JUDGE_VERSION
 from engine.judgement import MIN_ERROR_COST
 from storage.records import DecisionState, GameResult, GameStatus
 from tests.storage.sql.sample_games import NOW, Row, Sample
@@ -69,6 +70,22 @@ def _of_game(game: Row, opponent: Row) -> Row:
     }
 
 
+def _costs(sample: Sample) -> dict[int, int]:
+    """The costs by the latest version of the judge, by the decision's key."""
+    version = max(each["version"] for each in sample.rows["judged_games"])
+    return {
+        each["decision_id"]: each["cost"] for each in sample.rows["judgements"] if each["version"] == version
+    }
+
+
+def _slips(summary: Row | None) -> int | None:
+    """A game's slips; None if it has no summary, or replies that the present judge has not judged."""
+    if summary is None or summary["unjudged"] or summary["judge_version"] != JUDGE_VERSION:
+        return None
+    slips: int = summary["slips"]
+    return slips
+
+
 def _games(sample: Sample) -> list[Row]:
     opponents, summaries = sample.by("opponents", "id"), sample.by("game_summaries", "game_id")
     found = []
@@ -100,8 +117,9 @@ def _games(sample: Sample) -> list[Row]:
                 "plies": len(game["moves"].split()),
                 **{
                     name: summaries[game["id"]][name] if game["id"] in summaries else None
-                    for name in ("baits_set", "baits_taken", "slips")
+                    for name in ("baits_set", "baits_taken")
                 },
+                "slips": _slips(summaries.get(game["id"])),
             }
         )
     return found
@@ -127,8 +145,8 @@ def _decisions(sample: Sample) -> list[Row]:
 
 def _outcomes(sample: Sample) -> list[Row]:
     outcomes, forecasts = sample.by("outcomes", "decision_id"), sample.by("forecasts", "decision_id")
-    times = sample.by("reply_times", "decision_id")
-    found = []
+    times, found = sample.by("reply_times", "decision_id"), []
+    costs = _costs(sample)
     for row in _standing(sample):
         if row["id"] not in outcomes:
             continue
@@ -141,8 +159,8 @@ def _outcomes(sample: Sample) -> list[Row]:
                 "kind": outcome["kind"],
                 "reply": outcome["reply"],
                 "fell_for_best": int(outcome["fell_for_best"]),
-                "cost": _share(outcome["cost"]),
-                "is_error": int(outcome["cost"] >= MIN_ERROR_COST),
+                "cost": _share(costs.get(row["id"])),
+                "is_error": int(costs[row["id"]] >= MIN_ERROR_COST) if row["id"] in costs else None,
                 "is_decided": _flag(row["is_decided"]),
                 "reply_count": row["reply_count"],
                 "random_error": forecast.get("error_uniform"),
@@ -162,7 +180,7 @@ def _outcomes(sample: Sample) -> list[Row]:
 def _baits(sample: Sample) -> list[Row]:
     opponents, games = sample.by("opponents", "id"), sample.by("games", "id")
     outcomes, forecasts = sample.by("outcomes", "decision_id"), sample.by("forecasts", "decision_id")
-    found = []
+    costs, found = _costs(sample), []
     for row in _standing(sample):
         forecast, outcome = forecasts.get(row["id"], {}), outcomes.get(row["id"], {})
         if forecast.get("bait") is None or row["is_decided"] is not False:
@@ -184,7 +202,7 @@ def _baits(sample: Sample) -> list[Row]:
                 "model": forecast["model_name"],
                 "reply": outcome.get("reply"),
                 "is_taken": _flag(forecast["is_taken"]),
-                "reply_cost": _share(outcome.get("cost")),
+                "reply_cost": _share(costs.get(row["id"])),
                 **_of_game(game, opponents[game["opponent_id"]]),
                 "at": timestamp(row["created_at"]),
                 "days_ago": _age(row["created_at"]),
@@ -246,7 +264,7 @@ def _opponents(sample: Sample) -> list[Row]:
                 "days_since": _age(max(starts)) if starts else None,
                 "baits_met": sum(each["baits_set"] for each in summed),
                 "baits_taken": sum(each["baits_taken"] for each in summed),
-                "slips": sum(each["slips"] for each in summed),
+                "slips": sum(_slips(each) or 0 for each in summed),
             }
         )
     return found

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind, ReplyProfile
+from engine.judge import JUDGE_VERSION
 from engine.judgement import JUDGE_RULE, MIN_ERROR_COST
 from storage.ledger.decisions import reply_scores
 from storage.records import DecisionState, GameResult, GameStatus, TimeSource
@@ -20,6 +21,8 @@ from storage.tables.games import (
     EventRow,
     ForecastRow,
     GameRow,
+    JudgedGameRow,
+    JudgementRow,
     OpponentRow,
     OutcomeRow,
     ReplyTimeRow,
@@ -43,6 +46,8 @@ _TABLES = {
     "games": GameRow,
     "decisions": DecisionRow,
     "outcomes": OutcomeRow,
+    "judgements": JudgementRow,
+    "judged_games": JudgedGameRow,
     "forecasts": ForecastRow,
     "reply_times": ReplyTimeRow,
     "events": EventRow,
@@ -89,8 +94,12 @@ def drawn(seed: int = 1, games: int = 60) -> Sample:
     for key in range(1, games + 1):
         sample.rows["games"].append(_game(rng, key, rng.choice(sample.rows["opponents"])))
     for game in sample.rows["games"]:
+        # Some games are judged by an earlier version of the judge, and some not at all.
+        version = rng.choice([None, JUDGE_VERSION - 1, *[JUDGE_VERSION] * 4])
         for ply in range(game["our_side"], rng.randrange(2, 50), 2):
-            _add_decision(rng, sample, game, ply)
+            _add_decision(rng, sample, game, ply, version)
+        if version is not None:
+            sample.rows["judged_games"].append({"game_id": game["id"], "version": version})
         if rng.random() < 0.8:
             sample.rows["game_summaries"].append(_summary(sample, game["id"]))
     for key in range(1, 31):
@@ -168,7 +177,7 @@ def _game(rng: random.Random, key: int, opponent: Row) -> Row:
     }
 
 
-def _add_decision(rng: random.Random, sample: Sample, game: Row, ply: int) -> None:
+def _add_decision(rng: random.Random, sample: Sample, game: Row, ply: int, version: int | None) -> None:
     key = len(sample.rows["decisions"]) + 1
     is_complete = rng.random() < 0.9
     made = decision(quality=100.0, complete=is_complete)
@@ -205,10 +214,12 @@ def _add_decision(rng: random.Random, sample: Sample, game: Row, ply: int) -> No
     sample.rows["decisions"].append(row)
     if is_complete:
         sample.profiles[key] = profiles
-        _judge(rng, sample, key, profiles)
+        _judge(rng, sample, key, profiles, version)
 
 
-def _judge(rng: random.Random, sample: Sample, key: int, profiles: tuple[ReplyProfile, ...]) -> None:
+def _judge(
+    rng: random.Random, sample: Sample, key: int, profiles: tuple[ReplyProfile, ...], version: int | None
+) -> None:
     reply, is_taken = rng.choice([None, *[each.reply for each in profiles] * 3]), None
     if is_judged := rng.random() < 0.9:
         kinds = (OutcomeKind.OPTIMAL, OutcomeKind.FELL_FOR_PAPER_TRAP, OutcomeKind.ERRED_ELSEWHERE)
@@ -220,11 +231,22 @@ def _judge(rng: random.Random, sample: Sample, key: int, profiles: tuple[ReplyPr
                 "fell_for_best": rng.random() < 0.5,
                 "quality": 0.0,
                 "cost_centi": 0,
-                "cost": rng.choice([0, MIN_ERROR_COST - 1, MIN_ERROR_COST, 3333, 10_000]),
+                "cost": 0,
                 "rule": JUDGE_RULE,
                 "at": NOW - timedelta(seconds=key / 4),
             }
         )
+        if reply is not None and version is not None:
+            sample.rows["judgements"].append(
+                {
+                    "decision_id": key,
+                    "version": version,
+                    "cost": rng.choice([0, MIN_ERROR_COST - 1, MIN_ERROR_COST, 3333, 10_000]),
+                    "best": reply,
+                    "best_centi": 0,
+                    "replies": [],
+                }
+            )
     if rng.random() < 0.9:
         has_bait = rng.random() < 0.5
         is_answered = is_judged and reply is not None
@@ -259,8 +281,10 @@ def _forecast(rng: random.Random, key: int, *, is_taken: bool | None, has_bait: 
 
 
 def _summary(sample: Sample, game: int) -> Row:
-    forecasts, outcomes = sample.by("forecasts", "decision_id"), sample.by("outcomes", "decision_id")
-    met = taken = slips = 0
+    forecasts, judgements = sample.by("forecasts", "decision_id"), sample.by("judgements", "decision_id")
+    answered = {key for key, row in sample.by("outcomes", "decision_id").items() if row["reply"] is not None}
+    version = sample.by("judged_games", "game_id").get(game, {}).get("version")
+    met = taken = slips = unjudged = 0
     for each in sample.rows["decisions"]:
         counts = each["game_id"] == game and each["takeback"] == 0
         if not counts or each["state"] is DecisionState.DROPPED or each["is_decided"] is None:
@@ -268,18 +292,20 @@ def _summary(sample: Sample, game: int) -> Row:
         forecast = {} if each["is_decided"] else forecasts.get(each["id"], {})
         met += forecast.get("bait") is not None
         taken += bool(forecast.get("is_taken"))
-        slips += outcomes.get(each["id"], {}).get("cost", 0) >= MIN_ERROR_COST and not forecast.get(
-            "is_taken"
-        )
+        cost = judgements.get(each["id"], {}).get("cost", 0)
+        slips += cost >= MIN_ERROR_COST and not forecast.get("is_taken")
+        unjudged += version is None and each["id"] in answered
     return {
         "game_id": game,
         "layout": 1,
         "rule": JUDGE_RULE,
         "forecast_rule": FORECAST_RULE,
+        "judge_version": version or JUDGE_VERSION,
         "stamp": game,
         "baits_set": met,
         "baits_taken": taken,
         "slips": slips,
+        "unjudged": unjudged,
         "labels": "[]",
         "game": b"",
         "replies": b"",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.base.game_summaries import unjudged_notice
+from bot.base.game_summaries import outdated_notice
 from bot.game.recheck import RecheckResults, recheck
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
@@ -90,7 +90,7 @@ async def test_an_old_database_is_complete_after_an_upgrade_and_a_recheck(
     if name == DAMAGED:
         again = await recheck(database)
         assert (counts(again), again.wrong, again.summaries) == ((DECISIONS, 0, 0, 0, 0), [], 0)
-    assert await unjudged_notice(database) == ""
+    assert await outdated_notice(database) == ""
     await database.close()
     assert (found.wrong, found.quarantined, found.left) == ([], [], {})
     assert counts(found) == (DECISIONS, DECISIONS, DECISIONS, 0, LOST if name == DAMAGED else 0)

@@ -23,7 +23,16 @@ from storage.ledger.judgements import store_judgements
 from storage.ledger.outcomes import record_reply_time
 from storage.records import GameResult, GameStatus, ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
-from tests.storage.samples import ARENA, FELL, OPTIMAL, commit_decision, decision, opened, settled
+from tests.storage.samples import (
+    ARENA,
+    FELL,
+    OPTIMAL,
+    commit_decision,
+    decision,
+    judge_replies,
+    opened,
+    settled,
+)
 
 SUNDAY = datetime(2026, 11, 29, 23, 30, 5, 999999, UTC)
 
@@ -89,7 +98,7 @@ async def test_a_game(database: Database) -> None:
         "plies": 3,
         "baits_set": 0,
         "baits_taken": 0,
-        "slips": 0,
+        "slips": None,
         "moves": "f5 d6 c3",
         "initial_position": None,
         "clock_initial_s": 180,
@@ -178,7 +187,11 @@ async def test_decisions(database: Database) -> None:
 async def test_outcomes(database: Database) -> None:
     first, second = await baited(database)
     async with database.write() as session:
-        costs = ReplyCosts(JUDGE_VERSION, "f6", -40, (ReplyCost("d6", 1234, 12, is_solved=False),))
+        await judge_replies(session, 1, {first: 1234}, JUDGE_VERSION - 1)
+    assert {row["cost"] for row in await exported(database, ExportName.OUTCOMES)} == {None}
+    async with database.write() as session:
+        best = ReplyCost("f6", -40, 0, 12, is_solved=False)
+        costs = ReplyCosts(JUDGE_VERSION, best, (ReplyCost("d6", -900, 1234, 12, is_solved=False),))
         await store_judgements(session, 1, {first: ("d6", costs)})
     found = await exported(database, ExportName.OUTCOMES)
     at = found[0].pop("at")
@@ -190,8 +203,8 @@ async def test_outcomes(database: Database) -> None:
         "kind": "fell",
         "reply": "d6",
         "fell_for_best": 1,
-        "cost": 0.0922,
-        "is_error": 0,
+        "cost": 0.1234,
+        "is_error": 1,
         "is_decided": 0,
         "reply_count": 3,
         "random_error": 0.5,
@@ -211,16 +224,18 @@ async def test_outcomes(database: Database) -> None:
         "model": "looks 1",
         "is_current": 1,
         "is_forecast_current": int(FORECAST_RULE == 1),
-        "judge_cost": 0.1234,
-        "judge_best": "f6",
+        "best": "f6",
+        "judge_version": JUDGE_VERSION,
     }
-    assert (found[1]["judge_cost"], found[1]["judge_best"]) == (None, None)
-    assert (found[1]["decision_id"], found[1]["is_error"], found[1]["has_bait"]) == (second, 1, 0)
+    assert {found[1][name] for name in ("cost", "is_error", "best", "judge_version")} == {None}
+    assert (found[1]["decision_id"], found[1]["has_bait"]) == (second, 0)
     assert (found[1]["is_bait_taken"], found[1]["reply_time_s"]) == (0, None)
 
 
 async def test_baits(database: Database) -> None:
     first, second = await baited(database)
+    async with database.write() as session:
+        await judge_replies(session, 1, {first: 1234})
     (found,) = await exported(database, ExportName.BAITS)
     assert found == {
         "decision_id": first,
@@ -234,7 +249,7 @@ async def test_baits(database: Database) -> None:
         "model": "looks 1",
         "reply": "d6",
         "is_taken": 1,
-        "reply_cost": 0.0922,
+        "reply_cost": 0.1234,
         "site": "arena",
         "game": "othello",
         "player": "trappy",
@@ -260,6 +275,10 @@ async def test_what_a_game_adds_up_to(database: Database) -> None:
     # By the rules of these samples; those of other versions count nowhere.
     async with database.write() as session:
         await session.execute(update(ForecastRow).values(rule=FORECAST_RULE))
+    (found,) = await exported(database, ExportName.GAMES)
+    assert (found["baits_set"], found["baits_taken"], found["slips"]) == (1, 1, None)
+    async with database.write() as session:
+        await judge_replies(session, 1)
     (found,) = await exported(database, ExportName.GAMES)
     assert (found["baits_set"], found["baits_taken"], found["slips"]) == (1, 1, 1)
     async with database.write() as session:

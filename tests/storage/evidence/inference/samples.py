@@ -42,6 +42,7 @@ class Game:
     probability: float
     score: float | None
     cost: float | None
+    is_unjudged: bool = False
     excluded: Exclusion = Exclusion.NONE
 
 
@@ -60,7 +61,7 @@ def games_of(games: Sequence[Game]) -> TrialGames:
         (
             *(each.game_id, each.game_id, each.person, microseconds(each.drawn_at)),
             UNSETTLED if each.settled_at is None else microseconds(each.settled_at),
-            *(each.probability, each.treated, each.excluded),
+            *(each.probability, each.treated, each.is_unjudged, each.excluded),
             *(nan if value is None else value for value in (each.rating, each.our_rating)),
             *(nan if value is None else value for value in (each.score, each.cost)),
             known.index(kind),
@@ -96,6 +97,7 @@ def game(number: int, **changes: Any) -> Game:
 
 def decision(number: int, **changes: Any) -> TrialDecision:
     """Decision `number`, the only one of its game and person."""
+    changes.setdefault("own_cost", changes.get("cost", 0.1))
     row = TrialDecision(
         decision_id=number,
         game_id=number,
@@ -106,6 +108,8 @@ def decision(number: int, **changes: Any) -> TrialDecision:
         treated=bool(number % 2),
         probability=0.5,
         cost=0.1,
+        is_unjudged=False,
+        own_cost=0.1,
         expected_trap=0.08,
         expected_control=0.04,
         mean_trap=0.2,

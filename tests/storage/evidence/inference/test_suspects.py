@@ -21,7 +21,7 @@ def played(number: int, **changes: Any) -> NDArray[np.void]:
         "has_left": False,
         "timed": 2,
         "fast": 0,
-        "judged": 0,
+        "classified": 0,
         "optimal": 0,
         "optimal_expected": 0.0,
         **changes,
@@ -62,7 +62,7 @@ def test_half_of_the_replies_are_fast() -> None:
 
 def engine_games(count: int, judged: int, optimal: list[int], expected: float) -> list[NDArray[np.void]]:
     return [
-        played(n, person=77, judged=judged, optimal=optimal[n % len(optimal)], optimal_expected=expected)
+        played(n, person=77, classified=judged, optimal=optimal[n % len(optimal)], optimal_expected=expected)
         for n in range(count)
     ]
 

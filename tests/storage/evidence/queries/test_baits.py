@@ -34,7 +34,7 @@ from tests.bot.dashboard.samples import met_bait
 from tests.bot.tempted import lost_game, plain_game
 
 REPLIES = ("d7d5", "g8f6", "e7e5", "a7a6")
-"""Two baits, the best reply, and another."""
+"""A bait, an error that few play, the best reply, and another."""
 LATE = GamePhase(2)
 
 
@@ -63,15 +63,15 @@ async def recorded(session: AsyncSession) -> list[Recorded]:
     found = []
     for decision, record, reply, game in rows:
         made = ReplyForecast.from_record(record)
-        names = {each.reply for each in made.tempting if (each.confirmed_cost or 0) >= 1000}
+        names = {each.reply for each in made.baits}
         if decision.is_decided or not names:
             continue
-        best = max((e for e in made.tempting if e.reply in names), key=lambda e: e.p_reply * e.cost)
+        best = max(made.baits, key=lambda e: e.p_reply * e.cost.cost)
         expected = sum(p for r, p in zip(made.replies, made.probabilities, strict=True) if r in names)
         found.append(
             Recorded(
-                game.id, game.opponent_id, game.opponent_rating, decision.ply, best.p_reply * best.cost,
-                best.cost, reply in names, expected,
+                game.id, game.opponent_id, game.opponent_rating, decision.ply, best.p_reply * best.cost.cost,
+                best.cost.cost, reply in names, expected,
             )
         )  # fmt: skip
     return found

@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import select, update
 
 from engine.expected import WHOLE
+from engine.judge import JUDGE_VERSION
 from engine.judgement import MIN_ERROR_COST
 from storage.database import Database
 from storage.evidence.queries.game_list import (
@@ -17,10 +18,10 @@ from storage.evidence.statistics.encounters import bait_counts
 from storage.filters import Filters
 from storage.ledger.outcomes import record_reply_time
 from storage.records import MATCH_SITE, ReplyTime, TimeSource
-from storage.tables.games import DecisionRow, GameRow, OutcomeRow
+from storage.tables.games import DecisionRow, GameRow, JudgementRow
 from tests.bot.dashboard.samples import met_bait
 from tests.bot.tempted import lost_game, plain_game
-from tests.storage.samples import opened
+from tests.storage.samples import judge_replies, opened
 
 AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
@@ -46,8 +47,8 @@ async def test_a_game_is_counted_as_the_chat_counts_it(database: Database) -> No
         for game in games:
             counted = await bait_counts(session, game.id)
             line = found[game.id]
-            assert (line.baits_set, line.baits_taken, line.slips) == (
-                counted.baits_set, counted.baits_taken, counted.slips
+            assert (line.baits_set, line.baits_taken, line.slips, line.unjudged) == (
+                counted.baits_set, counted.baits_taken, counted.slips, 0
             )  # fmt: skip
             assert line.plies == len(game.moves) == 2
     assert [(found[game.id].baits_set, found[game.id].baits_taken) for game in games] == [
@@ -100,11 +101,14 @@ async def test_results(database: Database, result: ResultFilter, expected: set[s
 
 async def test_moves_say_what_is_known_without_their_records(database: Database) -> None:
     async with database.write() as session:
-        game = await met_bait(session, "one", "g8f6")
+        game = await met_bait(session, "one", "d7d5")
         (decision_id,) = await session.scalars(select(DecisionRow.id))
         await record_reply_time(session, decision_id, ReplyTime(3.5, TimeSource.SERVER))
         (mark,) = await list_marks(session, game.id)
-        cost = await session.scalar(select(OutcomeRow.cost))
+        cost = await session.scalar(select(JudgementRow.cost))
+        await judge_replies(session, game.id, version=JUDGE_VERSION - 1)
+        (unjudged,) = await list_marks(session, game.id)
+        assert (unjudged.cost, unjudged.bait, unjudged.is_taken) == (None, "d7d5", True)
     assert (mark.ply, mark.move, mark.state, mark.depth) == (0, "e2e4", "committed", 5)
     assert (mark.bait, mark.is_taken, mark.is_slip) == ("d7d5", True, False)
     assert cost is not None
@@ -115,9 +119,9 @@ async def test_a_slip_is_an_error_that_takes_no_bait(database: Database) -> None
     async with database.write() as session:
         game = await plain_game(session, "d8f6")
         (slip,) = await list_marks(session, game.id)
-        await session.execute(update(OutcomeRow).values(cost=MIN_ERROR_COST - 1))
+        await session.execute(update(JudgementRow).values(cost=MIN_ERROR_COST - 1))
         (none,) = await list_marks(session, game.id)
-        await session.execute(update(OutcomeRow).values(cost=MIN_ERROR_COST))
+        await session.execute(update(JudgementRow).values(cost=MIN_ERROR_COST))
         (just,) = await list_marks(session, game.id)
         lost = await lost_game(session, "d7d5")
         (decided,) = await list_marks(session, lost.id)

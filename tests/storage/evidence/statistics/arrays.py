@@ -1,4 +1,4 @@
-"""Puts facts that a test writes down into the array of judged replies."""
+"""Puts facts that a test writes down into the array of replies."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -16,6 +16,7 @@ from storage.evidence.replies import (
     OUTCOMES,
     REPLY,
     STATES,
+    UNKNOWN_COST,
     GameRows,
     Labels,
     ReplyFlag,
@@ -67,8 +68,8 @@ def counted_replies(games: Sequence[Sequence[tuple[int, int]]], first: datetime)
     replies = []
     for kinds in games:
         its = np.zeros(sum(count for count, _ in kinds), REPLY)
-        its["flags"] = ReplyFlag.JUDGED
-        its["flags"][: kinds[0][0]] = ReplyFlag.JUDGED | ReplyFlag.BAIT
+        its["flags"] = ReplyFlag.COUNTED | ReplyFlag.JUDGED
+        its["flags"][: kinds[0][0]] += np.uint16(ReplyFlag.BAIT)
         at = 0
         for count, errors in kinds:
             its["cost"][at : at + errors] = WHOLE // 4
@@ -89,6 +90,8 @@ def _packed(game: GameFact, replies: Sequence[ReplyFact]) -> tuple[tuple[str, ..
         "rating": nan if game.opponent_rating is None else game.opponent_rating,
         "score": nan if game.score is None else game.score,
         "state": STATES.index(game.state),
+        "is_settled": game.is_unjudged,
+        "unjudged": game.is_unjudged,
     }.items():
         row[name] = value
     models = tuple(sorted({reply.model for reply in replies}))
@@ -99,7 +102,7 @@ def _packed(game: GameFact, replies: Sequence[ReplyFact]) -> tuple[tuple[str, ..
             rows[name][number] = value
         rows["reply_count"][number] = reply.reply_count
         rows["phase"][number] = (reply.ply + 1) // 20
-        rows["cost"][number] = round(reply.cost * WHOLE)
+        rows["cost"][number] = UNKNOWN_COST if reply.cost is None else round(reply.cost * WHOLE)
         rows["ply"][number] = reply.ply
         rows["model"][number] = models.index(reply.model)
         rows["outcome"][number] = OUTCOMES.index(reply.kind)
@@ -109,6 +112,8 @@ def _packed(game: GameFact, replies: Sequence[ReplyFact]) -> tuple[tuple[str, ..
             (ReplyFlag.FELL_FOR_BEST, reply.fell_for_best),
             (ReplyFlag.BAIT, reply.has_bait),
             (ReplyFlag.TAKEN, reply.is_taken),
+            (ReplyFlag.JUDGED, reply.cost is not None),
+            (ReplyFlag.UNJUDGED, reply.is_unjudged),
         )
-        rows["flags"][number] = ReplyFlag.JUDGED + sum(flag for flag, is_true in flags if is_true)
+        rows["flags"][number] = ReplyFlag.COUNTED + sum(flag for flag, is_true in flags if is_true)
     return models, row.tobytes(), rows.tobytes()

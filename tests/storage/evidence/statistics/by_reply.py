@@ -130,7 +130,7 @@ def calibrations_by_reply(
     by_id = {game.id: game for game in games}
     found = []
     for group in grouped(games, replies, (GroupKey.MODEL, *by)):
-        counted = open_replies(group.replies, by_id)
+        counted = [reply for reply in open_replies(group.replies, by_id) if reply.cost is not None]
         if counted:
             persons = [by_id[reply.game_id].person for reply in counted]
             predicted = [reply.error_expected for reply in counted]
@@ -160,6 +160,7 @@ def _statistics(group: ReplyGroup, by_id: Mapping[int, GameFact]) -> GroupStatis
     ]
     counted = [reply for reply in group.replies if by_id[reply.game_id].games_before < CAP_GAMES]
     open_ = open_replies(group.replies, by_id)
+    judged = [reply for reply in open_ if reply.cost is not None]
     baits = [reply for reply in open_ if reply.has_bait]
     traps = [reply for reply in open_ if reply.is_trap]
 
@@ -198,15 +199,21 @@ def _statistics(group: ReplyGroup, by_id: Mapping[int, GameFact]) -> GroupStatis
         unfinished=sum(game.state is GameStatus.OPEN for game in games),
         persons=len({game.person for game in games}),
         performance=performance(met),
-        replies=len(open_),
-        optimal=sum(reply.kind is OutcomeKind.OPTIMAL for reply in open_),
+        unjudged_games=sum(game.is_unjudged for game in games),
+        replies=len(judged),
+        unjudged=sum(reply.is_unjudged for reply in open_),
+        optimal=sum(reply.kind is OutcomeKind.OPTIMAL for reply in judged),
         decided=len(counted) - len(open_),
-        models=tuple(sorted({reply.model for reply in open_})),
+        models=tuple(sorted({reply.model for reply in open_ if reply.cost is not None or reply.is_unjudged})),
         errors=expected(
-            open_, PlannedN.REPLIES, lambda r: r.erred, lambda r: r.error_uniform, lambda r: r.error_expected
+            judged, PlannedN.REPLIES, lambda r: r.erred, lambda r: r.error_uniform, lambda r: r.error_expected
         ),
         cost=expected(
-            open_, PlannedN.REPLIES, lambda r: r.cost, lambda r: r.cost_uniform, lambda r: r.cost_expected
+            judged,
+            PlannedN.REPLIES,
+            lambda r: r.cost or 0,
+            lambda r: r.cost_uniform,
+            lambda r: r.cost_expected,
         ),
         baits_set=len(baits),
         baits=expected(

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
+from engine.judge import JUDGE_VERSION
 from engine.judgement import JUDGE_RULE
 from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus, TimeSource
 from storage.tables.games import (
@@ -16,6 +17,8 @@ from storage.tables.games import (
     EngineConfigRow,
     ForecastRow,
     GameRow,
+    JudgedGameRow,
+    JudgementRow,
     OpponentRow,
     OutcomeRow,
     ReplyTimeRow,
@@ -33,7 +36,7 @@ KINDS = (
 SITES = ("arena", "lichess", MATCH_SITE, "arena")
 """Where the opponents are."""
 PERSONS, CONFIGURATIONS = len(SITES), 2
-Belonging = OutcomeRow | ForecastRow | ReplyTimeRow
+Belonging = OutcomeRow | ForecastRow | ReplyTimeRow | JudgementRow
 
 
 async def fill(session: AsyncSession, rng: random.Random, games: int) -> None:
@@ -70,9 +73,14 @@ async def fill(session: AsyncSession, rng: random.Random, games: int) -> None:
     for key in range(1, games + 1):
         session.add(_game(rng, key))
     await session.flush()
+    versions = {
+        key: rng.choice([None, JUDGE_VERSION - 1, *[JUDGE_VERSION] * 4]) for key in range(1, games + 1)
+    }
+    judged = {key: version for key, version in versions.items() if version is not None}
+    session.add_all(JudgedGameRow(game_id=key, version=version) for key, version in judged.items())
     # All decisions, which get their keys, and then what belongs to them: far fewer statements.
     drawn = [
-        _decision(rng, key, ply)
+        _decision(rng, key, ply, judged.get(key))
         for key in range(1, games + 1)
         for ply in range(rng.randrange(2), rng.randrange(1, 60), 2)
     ]
@@ -111,8 +119,14 @@ def _game(rng: random.Random, key: int) -> GameRow:
     )
 
 
-def _decision(rng: random.Random, game: int, ply: int) -> tuple[DecisionRow, list[Belonging]]:
-    """A decision, and what belongs to it, which has no key yet."""
+def _decision(
+    rng: random.Random, game: int, ply: int, version: int | None
+) -> tuple[DecisionRow, list[Belonging]]:
+    """A decision, and what belongs to it, which has no key yet.
+
+    Args:
+        version: Of the judge that has judged the game, but a few replies; None: none has.
+    """
     is_complete = rng.random() < 0.9
     of_profile: dict[str, Any] = {
         "is_trap": rng.random() < 0.5,
@@ -145,11 +159,21 @@ def _decision(rng: random.Random, game: int, ply: int) -> tuple[DecisionRow, lis
                 fell_for_best=rng.random() < 0.5,
                 quality=0.0,
                 cost_centi=0,
-                cost=rng.choice([0, 999, 1000, 3333, WHOLE]),
+                cost=0,
                 rule=rng.choice([JUDGE_RULE, JUDGE_RULE, JUDGE_RULE, JUDGE_RULE - 1]),
                 at=START,
             )
         )
+        if kind is not OutcomeKind.UNANSWERED and version is not None and rng.random() < 0.95:
+            found.append(
+                JudgementRow(
+                    version=version,
+                    cost=rng.choice([0, 999, 1000, 3333, WHOLE]),
+                    best="d6",
+                    best_centi=0,
+                    replies=[["d6", 0, 0, 12, 0]],
+                )
+            )
     if rng.random() < 0.9:
         found.append(_forecast(rng, of_profile["reply_count"]))
     if rng.random() < 0.7:

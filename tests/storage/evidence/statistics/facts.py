@@ -1,4 +1,4 @@
-"""Facts about games and judged replies, read row by row: what statistics must say, without the array.
+"""Facts about games and replies, read row by row: what statistics must say, without the array.
 
 Nothing of the program's reading of many games is used here.
 """
@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
+from engine.judge import JUDGE_VERSION
 from engine.judgement import JUDGE_RULE, MIN_ERROR_COST
 from storage.evidence.replies import EXPECTATIONS, model_text
 from storage.filters import (
@@ -29,6 +30,8 @@ from storage.tables.games import (
     EngineConfigRow,
     ForecastRow,
     GameRow,
+    JudgedGameRow,
+    JudgementRow,
     OpponentRow,
     OutcomeRow,
 )
@@ -57,6 +60,8 @@ class GameFact:
     games_before: int
     """Games that the same person began against any of our accounts before this one, at this game, without
     aborted ones; 0 in a match, whose opponents are no persons."""
+    is_unjudged: bool = False
+    """It is over, and has replies that the judge has yet to judge."""
 
     @property
     def score(self) -> float | None:
@@ -68,7 +73,7 @@ class GameFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyFact:
-    """A judged reply to a move of ours; costs and probabilities from 0 to 1."""
+    """A reply to a move of ours, by today's rules; costs and probabilities from 0 to 1."""
 
     decision_id: int
     game_id: int
@@ -81,8 +86,10 @@ class ReplyFact:
     """Our move set a trap in the paper's sense."""
     kind: OutcomeKind
     fell_for_best: bool
-    cost: float
-    erred: bool
+    cost: float | None
+    """By the judge; None: not judged."""
+    is_unjudged: bool
+    """The judge has yet to judge it."""
     is_taken: bool
     """The reply took a bait."""
     has_bait: bool
@@ -97,6 +104,11 @@ class ReplyFact:
     fall_expected: float
     bait_uniform: float
     bait_expected: float
+
+    @property
+    def erred(self) -> bool:
+        """Whether it is judged, and an error."""
+        return self.cost is not None and round(self.cost * WHOLE) >= MIN_ERROR_COST
 
 
 async def game_facts(session: AsyncSession, filters: Filters | None = None) -> list[GameFact]:
@@ -119,6 +131,7 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
             GameRow.result,
             GameRow.started_at,
             before.label("before"),
+            _is_unjudged().label("is_unjudged"),
             EngineConfigRow.engine_version,
             EngineConfigRow.assessment,
             EngineConfigRow.scale,
@@ -135,6 +148,23 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
         .order_by(GameRow.started_at, GameRow.id)
     )
     return [_game_fact(row) for row in await session.execute(statement)]
+
+
+def _is_unjudged() -> ColumnElement[bool]:
+    """`GameFact.is_unjudged`."""
+    judged = select(JudgementRow.decision_id).where(
+        JudgementRow.decision_id == DecisionRow.id, JudgementRow.version == JUDGE_VERSION
+    )
+    replies = (
+        select(DecisionRow.id)
+        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .where(DecisionRow.game_id == GameRow.id, *standing_conditions(), DecisionRow.is_decided.is_not(None))
+        .where(OutcomeRow.rule == JUDGE_RULE, OutcomeRow.reply.is_not(None), ~judged.exists())
+    )
+    done = select(JudgedGameRow.game_id).where(
+        JudgedGameRow.game_id == GameRow.id, JudgedGameRow.version == JUDGE_VERSION
+    )
+    return GameRow.is_settled.is_(True) & replies.exists() & ~done.exists()
 
 
 def _games_before() -> tuple[ColumnElement[int], Subquery]:
@@ -179,12 +209,13 @@ def _game_fact(row: Any) -> GameFact:
         state=row.state,
         result=row.result,
         started_at=row.started_at,
+        is_unjudged=bool(row.is_unjudged),
         games_before=0 if row.site == MATCH_SITE else row.before,
     )
 
 
 async def reply_facts(session: AsyncSession, filters: Filters | None = None) -> list[ReplyFact]:
-    """The judged replies in the same games, with two replies or more to choose from, in the order of play.
+    """The replies in the same games, with two replies or more to choose from, in the order of play.
 
     Args:
         session: Of the transaction.
@@ -216,7 +247,8 @@ def _replies(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
             DecisionRow.is_trap,
             OutcomeRow.kind,
             OutcomeRow.fell_for_best,
-            OutcomeRow.cost,
+            JudgementRow.cost,
+            JudgedGameRow.version,
             ForecastRow.is_taken,
             ForecastRow.bait,
             ForecastRow.model_name,
@@ -233,12 +265,17 @@ def _replies(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
         )
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
-        .where(*judged_replies(), *which)
+        .outerjoin(
+            JudgementRow,
+            (JudgementRow.decision_id == DecisionRow.id) & (JudgementRow.version == JUDGE_VERSION),
+        )
+        .outerjoin(JudgedGameRow, JudgedGameRow.game_id == DecisionRow.game_id)
+        .where(*classified_replies(), *which)
     )
 
 
-def judged_replies() -> tuple[ColumnElement[bool], ...]:
-    """Conditions on decision, outcome and forecast: a reply that today's rules judged, among two or more."""
+def classified_replies() -> tuple[ColumnElement[bool], ...]:
+    """Conditions on decision, outcome and forecast: a reply by today's rules, among two or more."""
     return (
         *standing_conditions(),
         DecisionRow.rule == JUDGE_RULE,
@@ -262,8 +299,8 @@ def _reply_fact(row: Any) -> ReplyFact:
         is_trap=row.is_trap,
         kind=row.kind,
         fell_for_best=row.fell_for_best,
-        cost=row.cost / WHOLE,
-        erred=row.cost >= MIN_ERROR_COST,
+        cost=None if row.cost is None else row.cost / WHOLE,
+        is_unjudged=row.cost is None and row.version != JUDGE_VERSION,
         is_taken=bool(row.is_taken),
         has_bait=row.bait is not None,
         model=model_text(row.model_name, row.model_sha256, row.prior),

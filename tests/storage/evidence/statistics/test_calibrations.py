@@ -60,7 +60,7 @@ async def test_summaries_say_what_the_replies_say(
     monkeypatch.setattr("tests.storage.evidence.statistics.by_reply.CAP_GAMES", 3)
     assert CAP_GAMES != 3
     async with database.write() as session:
-        await fill(session, random.Random(4), games=30)
+        await fill(session, random.Random(4), games=60)
         games = await list_finished_games(session, 0, 1000)
         assert sum(each.errors.n for each in (await read_calibrations(session)).calibrations()) > 12
         await check(session)
@@ -84,10 +84,11 @@ def test_models_and_games_stand_apart() -> None:
     chess, late = replace(GAME, id=2, game="chess"), replace(GAME, id=3, games_before=CAP_GAMES)
     replies = [
         REPLY,
-        replace(REPLY, erred=True, error_expected=0.5),
+        replace(REPLY, cost=0.5, error_expected=0.5),
         replace(REPLY, model="network 2"),
         replace(REPLY, game_id=2),
         replace(REPLY, is_decided=True),
+        replace(REPLY, cost=None, is_unjudged=True),
         replace(REPLY, is_decided=True, model="network 3"),
         replace(REPLY, game_id=3),
         replace(REPLY, game_id=4),

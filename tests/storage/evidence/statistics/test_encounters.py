@@ -7,9 +7,8 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import forecast, with_confirmed_costs
 from engine.decision import Decision, Outcome
-from engine.judgement import expected_scale_centi
+from engine.judge import JUDGE_VERSION
 from storage.database import Database
 from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
 from storage.filters import Filters
@@ -17,20 +16,20 @@ from storage.ledger.decisions import mark_dropped, mark_taken_back
 from storage.ledger.games import finish_game
 from storage.records import GameResult
 from storage.tables.games import DecisionRow, ForecastRow
-from tests.storage.samples import ERRED, FELL, OPTIMAL, UNANSWERED, decision, opened, settled, store_forecast
-
-_PLAIN = decision(quality=225.0)
-TEMPTING = _PLAIN.with_chosen(
-    replace(
-        _PLAIN.chosen,
-        replies=(
-            _PLAIN.chosen.replies[0],
-            replace(_PLAIN.chosen.replies[1], scores_centi=(-300, -250, 500)),
-            _PLAIN.chosen.replies[2],
-        ),
-    )
+from tests.storage.ledger.test_forecasts import MADE as TEMPTING
+from tests.storage.ledger.test_forecasts import made_forecast
+from tests.storage.samples import (
+    ERRED,
+    FELL,
+    OPTIMAL,
+    UNANSWERED,
+    decision,
+    judge_replies,
+    opened,
+    settled,
+    store_forecast,
 )
-"""Its bait is d6."""
+
 SLIP = replace(ERRED, cost=1000)
 NO_SLIP = replace(ERRED, cost=999)
 TAKEN = replace(FELL, cost=1500)
@@ -45,12 +44,10 @@ async def answered(
     ply: int,
     outcome: Outcome | None,
     made: Decision = TEMPTING,
-    confirmed: int = 1500,
+    bait_cost: int = 1500,
 ) -> int:
     decision_id = await settled(session, game_id, ply, made, outcome)
-    foreseen = forecast(made.chosen, expected_scale_centi(made))
-    costs = [confirmed] * len(foreseen.tempting)
-    await store_forecast(session, decision_id, made, with_confirmed_costs(foreseen, 6, costs, "native"))
+    await store_forecast(session, decision_id, made, made_forecast(bait_cost))
     return decision_id
 
 
@@ -62,13 +59,18 @@ async def test_baits_and_slips_of_a_game(database: Database) -> None:
         await answered(session, game.id, 4, UNANSWERED)
         await answered(session, game.id, 6, SLIP)  # beside the bait
         await answered(session, game.id, 8, NO_SLIP)
-        await answered(session, game.id, 10, TAKEN, confirmed=10)  # no bait after all: a slip
+        await answered(session, game.id, 10, TAKEN, bait_cost=10)  # no bait after all: a slip
         await settled(session, game.id, 12, decision(), SLIP)  # no forecast: a slip, as on the page
         await settled(session, game.id, 14, decision(), replace(SLIP, rule=1))
         dropped = await answered(session, game.id, 16, None)
         await mark_dropped(session, dropped)
         await answered(session, game.id, 18, TAKEN)
         await mark_taken_back(session, game.id, 18)
+        unjudged = BaitCounts(baits_set=5, baits_taken=1, slips=0, unjudged=6)
+        assert await bait_counts(session, game.id) == unjudged
+        await judge_replies(session, game.id, version=JUDGE_VERSION - 1)
+        assert await bait_counts(session, game.id) == unjudged  # no count mixes versions
+        await judge_replies(session, game.id)
         assert await bait_counts(session, game.id) == BaitCounts(baits_set=5, baits_taken=1, slips=3)
         assert await bait_counts(session, other.id) == BaitCounts()
 
@@ -79,6 +81,7 @@ async def test_in_decided_positions_replies_are_slips_but_take_no_bait(database:
         game = await opened(session)
         await answered(session, game.id, 0, TAKEN)
         await answered(session, game.id, 2, SLIP)
+        await judge_replies(session, game.id)
         before = await bait_counts(session, game.id)
         await session.execute(update(DecisionRow).where(DecisionRow.ply == 2).values(is_decided=True))
         after_slip = await bait_counts(session, game.id)
@@ -93,6 +96,7 @@ async def test_forecasts_by_earlier_rules_tell_of_no_bait(database: Database) ->
     async with database.write() as session:
         game = await opened(session)
         await answered(session, game.id, 0, TAKEN)
+        await judge_replies(session, game.id)
         await session.execute(update(ForecastRow).values(rule=0))
         assert await bait_counts(session, game.id) == BaitCounts(slips=1)
 
@@ -104,6 +108,8 @@ async def test_results(database: Database, player: str | None) -> None:
         async def ended(key: str, result: GameResult | None, **changes: Any) -> None:
             game = await opened(session, key, **changes)
             await answered(session, game.id, 0, TAKEN)
+            if key != "g0":
+                await judge_replies(session, game.id)
             await finish_game(
                 session,
                 game.id,
@@ -131,5 +137,6 @@ async def test_results(database: Database, player: str | None) -> None:
             baits_set=8 + more,
             baits_taken=8 + more,
             slips=0,
+            unjudged=1,
         )
         assert await encounters(session, Filters(site="elsewhere")) == Encounters()

@@ -17,8 +17,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.completion import complete
 from engine.decision import Person
-from engine.forecasts import forecast_replies
+from engine.forecasts import decision_costs, forecast_replies
 from engine.games import get_rules
+from engine.judge import ReplyCosts
 from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -36,6 +37,7 @@ from storage.evidence.trials import NewTrial, StoredTrial, start_trial
 from storage.filters import Filters
 from storage.ledger.decisions import mark_confirmed
 from storage.ledger.games import finish_game, set_moves
+from storage.ledger.judgements import store_judgements
 from storage.ledger.outcomes import record_outcome
 from storage.packing.records import unpack
 from storage.records import Endpoint, GameResult
@@ -50,13 +52,17 @@ START = datetime(2026, 11, 25, tzinfo=UTC)
 
 
 async def play(database: Database) -> None:
-    """Games of a person who takes the best reply at depth 2 or any, at random; the second game is open."""
+    """Games of a person who takes the best reply at depth 2 or any, at random.
+
+    The second game is open, and so not judged.
+    """
     rng = random.Random(7)
     for number, (name, kind, depth) in enumerate(GAMES):
         game, searcher, stop = get_rules(name), make_searcher(name, 1), StopFlag()
         player = MoveChooser(strategy_named(kind), game, TrapParams(), searcher)
         position: Any = game.initial()
         moves: list[str] = []
+        judged: list[tuple[int, tuple[str, ReplyCosts]]] = []
         async with database.write() as session:
             stored = await opened(
                 session,
@@ -75,23 +81,26 @@ async def play(database: Database) -> None:
                 replies = decision.chosen.replies
                 reply = rng.choice([min(replies, key=lambda each: each.scores_centi[0]), rng.choice(replies)])
                 moves.append(reply.reply)
-                await _record(session, stored.id, len(moves) - 2, decision, reply.reply, searcher)
+                judged.append(await _record(session, stored.id, len(moves) - 2, decision, reply.reply))
                 position = game.play(after, game.parse_move(after, reply.reply))
             await set_moves(session, stored.id, tuple(moves))
             if number != 1:
                 await finish_game(
                     session, stored.id, result=GameResult.WIN, end_reason="resign", moves=tuple(moves)
                 )
+                await store_judgements(session, stored.id, dict(judged))
 
 
 async def _record(
-    session: AsyncSession, game_id: int, ply: int, decision: Any, reply: str, searcher: Any
-) -> None:
+    session: AsyncSession, game_id: int, ply: int, decision: Any, reply: str
+) -> tuple[int, tuple[str, ReplyCosts]]:
+    """Store a decision with its reply and forecast; return what the judge says of the reply."""
     decision_id = await commit_decision(session, game_id, ply, decision)
     await mark_confirmed(session, decision_id)
     await record_outcome(session, decision_id, classify_by_figure_9(decision, reply))
-    made = forecast_replies(decision, (), None, Person(), None, searcher, StopFlag())
+    made = forecast_replies(decision, (), None, Person(), None, StopFlag())
     await store_forecast(session, decision_id, decision, made)
+    return decision_id, (reply, decision_costs(decision, (reply,), StopFlag(), made.costs))
 
 
 # --- The recomputation ----------------------------------------------------------------------------------
@@ -132,8 +141,10 @@ def recomputed(row: Any) -> dict[str, float]:
         each["reply"]: costs[each["reply"]] * trappiness(each["scores_centi"]) for each in chosen["replies"]
     }
     falls = {reply for reply, size in quality.items() if size >= 500}
-    errors = {reply for reply, cost in costs.items() if cost >= 1000}
-    baits = {each["reply"] for each in foreseen["tempting"] if (each["confirmed_cost"] or 0) >= 1000}
+    judged = {} if foreseen["costs"] is None else foreseen["costs"]["replies"]
+    judged_costs = costs | {each["reply"]: each["cost"] for each in judged}
+    errors = {reply for reply, cost in judged_costs.items() if cost >= 1000}
+    baits = set(foreseen["bait_replies"])
     probabilities = dict(zip(foreseen["replies"], foreseen["odds"], strict=True))
     reply, n = row[2], len(costs)
     is_best = next(
@@ -141,16 +152,18 @@ def recomputed(row: Any) -> dict[str, float]:
         for each in chosen["replies"]
         if each["reply"] == reply
     )
-    found = {
-        "replies": 1,
-        "optimal": is_best,
-        "errors": reply in errors,
-        "errors chance": len(errors) / n,
-        "errors model": sum(probabilities[each] for each in errors),
-        "cost": costs[reply] / 10_000,
-        "cost chance": sum(costs.values()) / n / 10_000,
-        "cost model": sum(probabilities[each] * cost for each, cost in costs.items()) / 10_000,
-    }
+    found: dict[str, float] = {"unjudged": 1}
+    if row[5] is not None:
+        found = {
+            "replies": 1,
+            "optimal": is_best,
+            "errors": row[5] >= 1000,
+            "errors chance": len(errors) / n,
+            "errors model": sum(probabilities[each] for each in errors),
+            "cost": row[5] / 10_000,
+            "cost chance": sum(judged_costs.values()) / n / 10_000,
+            "cost model": sum(probabilities[each] * cost for each, cost in judged_costs.items()) / 10_000,
+        }
     if baits:
         found |= {
             "baits set": 1,
@@ -173,6 +186,7 @@ def sums_of(found: GroupStatistics) -> dict[str, float]:
     """The same sums from the program's statistics."""
     sums: dict[str, float] = {
         "replies": found.replies,
+        "unjudged": found.unjudged,
         "optimal": found.optimal,
         "decided": found.decided,
         "baits set": found.baits_set,
@@ -190,9 +204,10 @@ def sums_of(found: GroupStatistics) -> dict[str, float]:
 
 
 EXPORT = """
-SELECT games.player, games.game, outcomes.reply, decisions.record, forecasts.record
+SELECT games.player, games.game, outcomes.reply, decisions.record, forecasts.record, judgements.cost
 FROM decisions JOIN games ON games.id = decisions.game_id
 JOIN outcomes ON outcomes.decision_id = decisions.id JOIN forecasts ON forecasts.decision_id = decisions.id
+LEFT JOIN judgements ON judgements.decision_id = decisions.id
 WHERE decisions.reply_count >= 2
 """
 
@@ -217,7 +232,9 @@ async def test_every_number_follows_from_the_records(database: Database) -> None
             totals[name] += value
         assert (each.games, each.persons) == (1, 1)
     assert [each.unfinished for each in found] == [1, 0, 0]
-    assert all(totals[name] > 0 for name in ("errors", "falls", "optimal", "traps set", "errors model"))
+    assert all(
+        totals[name] > 0 for name in ("errors", "falls", "optimal", "traps set", "errors model", "unjudged")
+    )
 
 
 async def test_a_reply_knows_who_made_its_forecast(database: Database) -> None:
@@ -263,10 +280,11 @@ LOTS_AT = (
 """Where a draw decides at depth 5 with a threshold of 2 %."""
 
 DRAW_EXPORT = """
-SELECT games.opponent_id, outcomes.reply, decisions.record, forecasts.record
+SELECT games.opponent_id, outcomes.reply, decisions.record, forecasts.record, judgements.cost
 FROM decisions JOIN games ON games.id = decisions.game_id
 JOIN trials ON trials.id = games.trial_id AND trials.name = 'm1'
 JOIN outcomes ON outcomes.decision_id = decisions.id JOIN forecasts ON forecasts.decision_id = decisions.id
+JOIN judgements ON judgements.decision_id = decisions.id
 ORDER BY decisions.id
 """
 
@@ -292,10 +310,11 @@ async def play_at_random(database: Database) -> StoredTrial:
                 trial_id=trial.id,
             )
             reply = rng.choice(decision.chosen.replies).reply
-            await _record(session, stored.id, 0, decision, reply, searcher)
+            judged = await _record(session, stored.id, 0, decision, reply)
             await finish_game(
                 session, stored.id, result=GameResult.WIN, end_reason="resign", moves=(decision.move, reply)
             )
+            await store_judgements(session, stored.id, dict([judged]))
     return trial
 
 
@@ -319,7 +338,8 @@ def draw_recomputed(row: Any) -> dict[str, Any]:
         found[f"mean_{name}"] = sum(costs.values()) / len(costs) / 10_000
         found[f"expected_{name}"] = sum(probabilities[each] * cost for each, cost in costs.items()) / 10_000
         if record["move"] == drawn:
-            found["cost"] = costs[row[1]] / 10_000
+            found["own_cost"] = costs[row[1]] / 10_000
+            found["cost"] = row[4] / 10_000
     gap = found["value_control"] - found["value_trap"]
     assert abs(gap) <= 0.02 + 1e-9
     assert all(0.05 <= found[f"value_{name}"] <= 0.95 for name in ("trap", "control"))

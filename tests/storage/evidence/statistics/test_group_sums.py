@@ -41,7 +41,7 @@ REPLY = ReplyFact(
     kind=OutcomeKind.OPTIMAL,
     fell_for_best=False,
     cost=0.0,
-    erred=False,
+    is_unjudged=False,
     is_taken=False,
     has_bait=False,
     model="people",
@@ -59,13 +59,10 @@ FALL = replace(
     is_trap=True,
     kind=OutcomeKind.FELL_FOR_PAPER_TRAP,
     cost=0.5,
-    erred=True,
     fall_uniform=0.5,
     fall_expected=0.25,
 )
-BAIT = replace(
-    REPLY, has_bait=True, is_taken=True, erred=True, cost=0.25, bait_uniform=0.25, bait_expected=0.5
-)
+BAIT = replace(REPLY, has_bait=True, is_taken=True, cost=0.25, bait_uniform=0.25, bait_expected=0.5)
 
 
 def test_a_group_adds_up_what_happened_beside_what_was_expected() -> None:
@@ -73,7 +70,7 @@ def test_a_group_adds_up_what_happened_beside_what_was_expected() -> None:
         REPLY,
         replace(FALL, decision_id=2),
         replace(FALL, decision_id=3, kind=OutcomeKind.ERRED_ELSEWHERE, cost=0.25),
-        replace(FALL, decision_id=4, kind=OutcomeKind.OPTIMAL, cost=0.0, erred=False),
+        replace(FALL, decision_id=4, kind=OutcomeKind.OPTIMAL, cost=0.0),
         replace(BAIT, decision_id=5),
         replace(FALL, decision_id=6, is_decided=True),
     ]
@@ -127,7 +124,6 @@ def _random_reply(rng: random.Random, game_id: int) -> ReplyFact:
         if cost
         else OutcomeKind.OPTIMAL,
         cost=cost,
-        erred=cost > 0,
         error_uniform=share,
         cost_uniform=sum(costs) / len(costs),
         fall_uniform=share if is_trap else 0.0,

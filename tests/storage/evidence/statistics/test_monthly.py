@@ -14,9 +14,9 @@ from storage.evidence.trials import NewTrial, end_trial, start_trial
 from storage.filters import Filters
 from storage.ledger.events import record_event
 from storage.records import GameResult, GameStatus
-from storage.tables.games import EventRow, GameRow, OutcomeRow
+from storage.tables.games import DecisionRow, EventRow, GameRow
 from tests.storage.ledger.test_forecasts import MADE, made_forecast
-from tests.storage.samples import ARENA, FELL, opened, settled, store_forecast
+from tests.storage.samples import ARENA, FELL, judge_replies, opened, settled, store_forecast
 
 SINCE, UNTIL = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)
 NOVEMBER = Filters(since=SINCE, until=UNTIL)
@@ -34,7 +34,7 @@ async def game(database: Database, key: str, at: datetime, result: GameResult | 
         made = await settled(session, stored.id, 0, MADE, FELL)
         await store_forecast(session, made, MADE, made_forecast())
         state = GameStatus.FINISHED if result else GameStatus.OPEN
-        changes = {"state": state, "result": result, "ended_at": at}
+        changes = {"state": state, "is_settled": bool(result), "result": result, "ended_at": at}
         await session.execute(update(GameRow).where(GameRow.id == stored.id).values(**changes))
     return made
 
@@ -85,9 +85,13 @@ async def test_the_most_costly_baits(database: Database) -> None:
     for number in range(MAX_MONTHLY_BAITS + 1):
         key = await game(database, f"g{number}", SINCE, None)
         async with database.write() as session:
-            await settle_cost(session, key, 1000 + number)
+            game_id = (await session.scalars(select(DecisionRow.game_id).where(DecisionRow.id == key))).one()
+            await judge_replies(session, game_id, {key: 1000 + number})
     await game(database, "match", SINCE, None, site="match")
-    found = (await report_on(database)).baits
+    await game(database, "not judged yet", SINCE, GameResult.WIN)
+    report = await report_on(database)
+    found = report.baits
+    assert report.unjudged == 1
     assert [each.site_game_id for each in found] == [
         f"g{number}" for number in range(MAX_MONTHLY_BAITS, 0, -1)
     ]
@@ -97,10 +101,6 @@ async def test_the_most_costly_baits(database: Database) -> None:
     assert first.probability == pytest.approx(made_forecast().probabilities[1], abs=1e-6)
     assert len(first.rows) == 8
     assert "".join(first.rows).count("b") == 4  # after our move
-
-
-async def settle_cost(session: Any, decision_id: int, cost: int) -> None:
-    await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == decision_id).values(cost=cost))
 
 
 async def test_events_are_counted_by_kind(database: Database) -> None:

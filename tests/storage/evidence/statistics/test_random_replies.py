@@ -13,7 +13,7 @@ import pytest
 from engine.decision import Decision
 from engine.expected import WHOLE, expected_score
 from engine.games import get_rules
-from engine.judgement import expected_scale_centi
+from engine.judgement import expected_scale_centi, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
 from engine.randomised import MIN_REPLIES
@@ -53,10 +53,13 @@ def searched_draws() -> tuple[tuple[Decision, Decision], ...]:
 
 
 def row_of(made: Decision, reply: str) -> TrialDecision:
+    """The judge agrees with our search."""
     return trial_decision(
         made,
         None,
         reply,
+        judge_decision(made).of(reply).cost / WHOLE,
+        is_unjudged=False,
         decision_id=1,
         game_id=1,
         person=1,
@@ -95,7 +98,7 @@ def test_whoever_moves_at_random_shows_nothing_beyond_difficulty_in_either_arm()
             assert {row.treated for row in rows} == {is_trap}
             (mean,) = {row.mean_trap if is_trap else row.mean_control for row in rows}
             difficulty = exact(mean, WHOLE * len(rows))
-            costs = [exact(row.cost, WHOLE) for row in rows if row.cost is not None]
+            costs = [exact(row.own_cost, WHOLE) for row in rows if row.own_cost is not None]
             assert costs == by_hand(made)
             assert len(costs) >= MIN_REPLIES
             assert sum(cost - difficulty for cost in costs) == 0

@@ -83,7 +83,7 @@ async def test_a_game_as_the_flags_see_it(database: Database) -> None:
         "has_left": False,
         "timed": 2,
         "fast": 1,
-        "judged": 2,
+        "classified": 2,
         "optimal": 1,
         "optimal_expected": 2 * foreseen(MADE).probability_of("f6"),
     }
@@ -120,7 +120,7 @@ async def test_what_counts_nowhere_is_not_judged(database: Database) -> None:
         await session.execute(update(ForecastRow).where(ForecastRow.decision_id == ids[5]).values(rule=0))
         await mark_taken_back(session, game.id, 12)
         row = await only(session)
-    assert (row["judged"], row["optimal"]) == (1, 0)
+    assert (row["classified"], row["optimal"]) == (1, 0)
 
 
 async def test_the_first_reply_to_a_move_taken_back_has_its_time(database: Database) -> None:

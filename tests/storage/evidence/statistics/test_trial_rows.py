@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import ExpectedReplies, expectations, forecast
 from engine.human.reply_forecast import ReplyForecast
+from engine.judge import JUDGE_VERSION
 from engine.judgement import classify_by_figure_9, expected_scale_centi, judge_decision
 from engine.randomised import undrawn_candidate
 from storage.database import Database
@@ -30,7 +31,15 @@ from storage.records import Endpoint, GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from tests.storage.evidence.inference.samples import games_report
 from tests.storage.evidence.statistics.facts import reply_facts
-from tests.storage.samples import DRAWN_AT, commit_decision, decision, drawn_decision, opened, store_forecast
+from tests.storage.samples import (
+    DRAWN_AT,
+    commit_decision,
+    decision,
+    drawn_decision,
+    judge_replies,
+    opened,
+    store_forecast,
+)
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -62,7 +71,7 @@ async def game_of(session: AsyncSession, trial: StoredTrial, key: str, **changes
 async def drawn(
     session: AsyncSession, game_id: int, ply: int, *, trap: bool, reply: int | None, foreseen: bool = True
 ) -> int:
-    """A randomised decision, and the reply of that number in its profile (None: none yet)."""
+    """A randomised decision, and the reply of that number in its profile (None: none)."""
     made = drawn_decision(trap=trap)
     decision_id = await commit_decision(session, game_id, ply, made)
     await session.execute(
@@ -110,11 +119,17 @@ async def test_a_row_has_both_moves_whatever_was_drawn(database: Database, trap:
         trial = await begun(session)
         game_id = await game_of(session, trial, "one")
         key = await drawn(session, game_id, 4, trap=trap, reply=-1)
+        await finish_game(session, game_id, result=GameResult.WIN, end_reason="time", at=NOON + 9 * MINUTE)
+        (row,), _ = await trial_decisions(session, trial)
+        assert (row.cost, row.own_cost, row.is_unjudged) == (None, costs(trap)[-1], True)
+        await judge_replies(session, game_id, {key: 1234}, JUDGE_VERSION - 1)
+        assert await trial_decisions(session, trial) == ([row], [])  # no number mixes versions
+        await judge_replies(session, game_id, {key: 4321})
         (row,), _ = await trial_decisions(session, trial)
     assert (row.decision_id, row.game_id, row.treated, row.probability) == (key, game_id, trap, 0.5)
-    assert (row.drawn_at, row.settled_at) == (NOON + 4 * MINUTE, NOON + 5 * MINUTE)
+    assert (row.drawn_at, row.settled_at) == (NOON + 4 * MINUTE, NOON + 9 * MINUTE)
     assert (row.value_trap, row.value_control) == (0.6236, 0.6079)
-    assert row.cost == costs(trap)[-1]
+    assert (row.cost, row.own_cost, row.is_unjudged) == (0.4321, costs(trap)[-1], False)
     assert row.expected_trap == pytest.approx(expected(True), abs=1e-6)
     assert row.expected_control == pytest.approx(expected(False), abs=1e-6)
     assert row.mean_trap == pytest.approx(sum(costs(True)) / len(costs(True)))
@@ -152,12 +167,11 @@ async def test_which_decisions_are_there_and_when_they_are_settled(
                 session, running, result=GameResult.WIN, end_reason="time", settled=False, at=NOON + MINUTE
             )
         over = await game_of(session, trial, "over", opponent_id="bert")
-        late = await drawn(session, over, 1, trap=True, reply=0)
-        judged_anew = NOON + timedelta(days=90)
-        await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == late).values(at=judged_anew))
+        await drawn(session, over, 1, trap=True, reply=0)
         await drawn(session, over, 3, trap=False, reply=None)
         ended = NOON + timedelta(hours=1)
         await finish_game(session, over, result=GameResult.WIN, end_reason="resign", moves=["f5"], at=ended)
+        await judge_replies(session, over)
         program = await game_of(session, trial, "bot", opponent_id="hal", opponent_is_bot=True)
         await drawn(session, program, 5, trap=True, reply=0)
         await drawn(
@@ -166,8 +180,10 @@ async def test_which_decisions_are_there_and_when_they_are_settled(
         rows, _ = await trial_decisions(session, trial)
         few, _ = await trial_decisions(session, trial, Filters(opponent_id="bert"))
     assert [(row.drawn_at - NOON) // MINUTE for row in rows] == [0, 1, 2, 3, 5, 6]
-    assert [row.settled_at is None for row in rows] == [False, False, True, False, False, False]
-    assert [row.cost is None for row in rows] == [False, False, True, True, False, False]
+    assert [row.settled_at is None for row in rows] == [True, False, True, False, True, True]
+    assert [row.cost is None for row in rows] == [True, False, True, True, True, True]
+    assert [row.own_cost is None for row in rows] == [False, False, True, True, False, False]
+    assert not any(row.is_unjudged for row in rows)
     assert [rows[at].settled_at for at in (1, 3)] == [ended, ended]
     assert [row.excluded for row in rows] == [*4 * [Exclusion.NONE], Exclusion.PROGRAM, Exclusion.NONE]
     assert [row.game_id for row in few] == [over, over]
@@ -436,6 +452,7 @@ async def test_from_hand_made_games_to_the_report(database: Database) -> None:
                 moves=["f5"],
                 at=NOON + 9 * MINUTE,
             )
+            await judge_replies(session, game_id)
         rows, _ = await trial_decisions(session, trial)
     terms = TrialTerms(least_values=10, least_persons=2.0)
     report = decisions_report(rows, terms, NOON + timedelta(days=1))
@@ -478,6 +495,7 @@ async def test_an_aborted_game_counts_as_missing(database: Database) -> None:
                 moves=["f5", "d6"],
                 at=NOON + MINUTE,
             )
+            await judge_replies(session, game_id)
         (reply,) = await reply_facts(session)
         found, _ = await trial_games(session, trial, "trappy", "standard")
         # Its summary has what was replied, which is not to count.
@@ -486,7 +504,7 @@ async def test_an_aborted_game_counts_as_missing(database: Database) -> None:
     assert again.rows.tobytes() == found.rows.tobytes()
     assert found.rows["score"].tolist() == pytest.approx([1.0, nan], nan_ok=True)
     assert found.rows["cost"].tolist() == pytest.approx([reply.cost, nan], nan_ok=True)
-    assert reply.cost > 0
+    assert reply.cost
     assert found.rows["settled_us"].tolist() == 2 * [microseconds(NOON + MINUTE)]
     report = games_report(found, TrialTerms(), NOON + timedelta(days=1))
     assert (report.drawn, report.counted, report.guard.missing_treated) == (2, 1, 1)
