@@ -25,6 +25,7 @@ from engine.human.reply_forecast import Expectations, ReplyForecast
 from engine.human.reply_probabilities import predict_replies
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts, reply_costs
 from engine.judgement import expected_scale_centi, judge_decision
+from engine.lookup.source import RootSource
 from engine.randomised import undrawn_candidate
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
@@ -37,6 +38,7 @@ def forecast_replies(
     person: Person,
     seconds: float | None,
     stop: StopFlag,
+    sources: Sequence[RootSource] = (),
 ) -> ReplyForecast:
     """The forecast of people's replies to a decision's move, with the judge's costs and the baits.
 
@@ -51,6 +53,7 @@ def forecast_replies(
         person: The person who replies.
         seconds: See `engine.human.person_prior.estimated_side_time_s`; None if the clock is unknown.
         stop: Ends the work.
+        sources: The judge's tablebases (`engine.judge.position_value`).
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -60,16 +63,19 @@ def forecast_replies(
     if decision.trial_draw is not None:
         other = undrawn_candidate(decision)
         forecast = replace(forecast, other=_without_costs(decision, other, before, models, person, seconds))
-    return judged_forecast(decision, forecast, stop)
+    return judged_forecast(decision, forecast, stop, sources)
 
 
-def judged_forecast(decision: Decision, made: ReplyForecast, stop: StopFlag) -> ReplyForecast:
+def judged_forecast(
+    decision: Decision, made: ReplyForecast, stop: StopFlag, sources: Sequence[RootSource] = ()
+) -> ReplyForecast:
     """The forecast under the present rules, with the judge's costs of the likeliest replies and the baits.
 
     Args:
         decision: See `forecast_replies`.
         made: A forecast of the replies to the decision's move, by any rules.
         stop: Ends the work.
+        sources: See `forecast_replies`.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -80,12 +86,16 @@ def judged_forecast(decision: Decision, made: ReplyForecast, stop: StopFlag) -> 
     likeliest = likeliest_replies(made)
     if not likeliest and len(made.replies) < 2:
         return made
-    costs = decision_costs(decision, likeliest, stop)
+    costs = decision_costs(decision, likeliest, stop, sources=sources)
     return with_costs(made, decision.chosen, expected_scale_centi(decision), costs)
 
 
 def decision_costs(
-    decision: Decision, replies: Iterable[str], stop: StopFlag, known: ReplyCosts | None = None
+    decision: Decision,
+    replies: Iterable[str],
+    stop: StopFlag,
+    known: ReplyCosts | None = None,
+    sources: Sequence[RootSource] = (),
 ) -> ReplyCosts:
     """What replies to a decision's move cost, by the judge; see `engine.judge.reply_costs`.
 
@@ -103,7 +113,7 @@ def decision_costs(
     game = get_rules(decision.game)
     position = game.for_search(game.parse_position(decision.position))
     after = continued_position(game, game.play(position, game.parse_move(position, decision.move)))
-    return reply_costs(decision.game, after, replies, stop, known=known)
+    return reply_costs(decision.game, after, replies, stop, known=known, sources=sources)
 
 
 def own_costs(decision: Decision, replies: Iterable[str]) -> ReplyCosts:
@@ -177,6 +187,7 @@ def forecast_job(
     rating: int | None,
     initial_s: int | None,
     increment_s: int | None,
+    sources: Sequence[RootSource] = (),
 ) -> Callable[[Searcher, StopFlag], ReplyForecast]:
     """`forecast_replies` as a job for a search thread, with models from the registry.
 
@@ -186,11 +197,12 @@ def forecast_job(
         rating: Rating of the person who replies; None if unknown.
         initial_s: Initial time of the game's clock; None without a clock.
         increment_s: Likewise.
+        sources: See `forecast_replies`.
     """
 
     def job(_: Searcher, stop: StopFlag) -> ReplyForecast:
         with registry.lend(decision.game) as models:
             seconds = estimated_side_time_s(initial_s, increment_s)
-            return forecast_replies(decision, before, models, Person(rating), seconds, stop)
+            return forecast_replies(decision, before, models, Person(rating), seconds, stop, sources)
 
     return job

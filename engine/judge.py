@@ -3,25 +3,29 @@
 The scores of a decision are as deep as its strategy searched, and differ between strategies. What is said to
 people, and every statistic of costs and errors, needs one measure for all of them. The judge values the
 position before the reply and the position after it, each by a selective search of `NODES` positions
-with an empty table (by the rules if the game is over, exactly if the search solves it), and compares the
-expected scores. So a cost depends on the position, the reply and `JUDGE_VERSION` alone, and can be computed
-again. The paper's counts (`engine.judgement`) keep the paper's arithmetic on the decision's own scores.
+with an empty table (by the rules if the game is over, exactly if the search solves it or an endgame tablebase
+has it), and compares the expected scores. So, apart from tablebases, a cost depends on the position, the
+reply and `JUDGE_VERSION` alone, and can be computed again. The paper's counts (`engine.judgement`) keep the
+paper's arithmetic on the decision's own scores.
 
 ``python -m bench.judge`` prints how many verdicts stand with eight times as many nodes. Of 1,000 recorded
 replies each (2026-11-29), "an error or not" stands in 96.0 % at Othello and 95.4 % at chess, the word in 88.9
 and 85.9 %; a reply takes 37 and 219 ms. Xiangqi has chess's number of nodes, Connect Four Othello's.
 """
 
-from collections.abc import Iterable
+import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from engine.decision import SearchMode
 from engine.errors import RecordError
 from engine.expected import expected_score
 from engine.game import WIN_CENTI, Game
 from engine.games import get_rules
 from engine.judgement import MIN_ERROR_COST
+from engine.lookup.source import RootSource
 from engine.search.reference import Searcher, exact_score
 from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
@@ -55,7 +59,7 @@ class PositionValue:
     """The best move; None if the game is over."""
     score_centi: int
     depth: int
-    """Depth in plies of the deepest completed search; 0 if the game is over."""
+    """Depth in plies of the deepest completed search; 0 if the value is known without one."""
     is_solved: bool
     """Whether the score is the game's true value."""
 
@@ -115,7 +119,13 @@ def nodes_for(game_name: str) -> int:
     return NODES.get(game_name, _OTHER_NODES)
 
 
-def position_value(game: Game[Any], position: Any, stop: StopFlag, nodes: int | None = None) -> PositionValue:
+def position_value(
+    game: Game[Any],
+    position: Any,
+    stop: StopFlag,
+    nodes: int | None = None,
+    sources: Sequence[RootSource] = (),
+) -> PositionValue:
     """Value a position.
 
     Args:
@@ -123,6 +133,7 @@ def position_value(game: Game[Any], position: Any, stop: StopFlag, nodes: int | 
         position: Any position; earlier moves do not count (`Game.for_search`).
         stop: Ends the search.
         nodes: Number of positions to visit; None for `nodes_for`.
+        sources: Tablebases for the game, used before a search; books are not.
 
     Raises:
         Stopped: The flag was set before the value was known.
@@ -131,6 +142,8 @@ def position_value(game: Game[Any], position: Any, stop: StopFlag, nodes: int | 
     moves = game.legal_moves(root)
     if not moves:
         return PositionValue(None, game.result_centi(root), 0, is_solved=True)
+    if (known := _value_in_tables(game, root, sources)) is not None:
+        return known
     limit = nodes_for(game.name) if nodes is None else nodes
     searcher = make_searcher(game.name, _TABLE_MB)
     if not isinstance(searcher, NativeSearcher):
@@ -141,6 +154,15 @@ def position_value(game: Game[Any], position: Any, stop: StopFlag, nodes: int | 
         raise Stopped("the judge was stopped")
     is_solved = found.solved or abs(found.score_centi) >= WIN_CENTI
     return PositionValue(found.move, found.score_centi, found.depth, is_solved)
+
+
+def _value_in_tables(game: Game[Any], root: Any, sources: Sequence[RootSource]) -> PositionValue | None:
+    for source in sources:
+        found = source.choose(root, random.Random(0))  # noqa: S311 - of equal moves any will do
+        if found is None or found.mode is not SearchMode.TABLEBASE or found.pick.score_centi is None:
+            continue
+        return PositionValue(game.move_text(found.move), found.pick.score_centi, 0, is_solved=True)
+    return None
 
 
 def _plain_value(game: Game[Any], searcher: Searcher, root: Any, nodes: int, stop: StopFlag) -> PositionValue:
@@ -173,6 +195,7 @@ def reply_costs(
     stop: StopFlag,
     nodes: int | None = None,
     known: ReplyCosts | None = None,
+    sources: Sequence[RootSource] = (),
 ) -> ReplyCosts:
     """Judge some replies in a position.
 
@@ -183,6 +206,7 @@ def reply_costs(
         stop: Ends the work.
         nodes: See `position_value`.
         known: Costs in the same position, which are not searched again if this version found them.
+        sources: See `position_value`.
 
     Raises:
         Stopped: The flag was set before the work was done.
@@ -193,7 +217,7 @@ def reply_costs(
     root = game.for_search(position)
     if known is not None and known.version != JUDGE_VERSION:
         known = None
-    best = _best_reply(game, root, stop, nodes) if known is None else known.best
+    best = _best_reply(game, root, stop, nodes, sources) if known is None else known.best
     found = {each.reply: each for each in (best, *(() if known is None else known.replies))}
     scale = game.expected_scale_centi(root)
     whole = expected_score(best.score_centi, scale)
@@ -201,15 +225,20 @@ def reply_costs(
     for reply in asked:
         if reply in found:
             continue
-        after = position_value(game, game.play(root, game.parse_move(root, reply)), stop, nodes)
+        after = position_value(game, game.play(root, game.parse_move(root, reply)), stop, nodes, sources)
         cost = max(0, whole - expected_score(-after.score_centi, scale))
-        depth, is_solved = min(best.depth, after.depth + 1), best.is_solved and after.is_solved
-        found[reply] = ReplyCost(reply, -after.score_centi, cost, depth, is_solved)
+        parts = ((best.depth, best.is_solved), (after.depth + 1, after.is_solved))
+        # A solved value holds to any depth.
+        limits = [depth for depth, is_solved in parts if not is_solved]
+        depth = min(limits or [depth for depth, _ in parts])
+        found[reply] = ReplyCost(reply, -after.score_centi, cost, depth, is_solved=not limits)
     return ReplyCosts(JUDGE_VERSION, best, tuple(found[reply] for reply in asked))
 
 
-def _best_reply(game: Game[Any], root: Any, stop: StopFlag, nodes: int | None) -> ReplyCost:
-    value = position_value(game, root, stop, nodes)
+def _best_reply(
+    game: Game[Any], root: Any, stop: StopFlag, nodes: int | None, sources: Sequence[RootSource]
+) -> ReplyCost:
+    value = position_value(game, root, stop, nodes, sources)
     if value.best is None:
         raise ValueError("the game is over: there is no reply to judge")
     return ReplyCost(value.best, value.score_centi, 0, value.depth, value.is_solved)

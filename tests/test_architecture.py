@@ -42,7 +42,9 @@ ENGINE = {
     "engine.decision": {"errors", "params", "plain_values"},
     "engine.trappy": {"errors", "decision", "expected", "game", "params"},
     "engine.tempting": {"errors", "decision", "expected", "params"},
-    "engine.judge": {"errors", "expected", "game", "games", "judgement", "search", "stop"},
+    "engine.judge": {
+        "decision", "errors", "expected", "game", "games", "judgement", "lookup", "search", "stop",
+    },
     "engine.judgement": {"decision", "errors", "expected", "game", "games", "params", "trappy"},
     "engine.randomised": {
         "decision", "errors", "expected", "game", "games", "judgement", "params", "search", "stop", "trappy",
@@ -61,8 +63,8 @@ ENGINE = {
         "trappy",
     },
     "engine.forecasts": {
-        "bait_rule", "decision", "game", "games", "human", "judge", "judgement", "randomised", "search",
-        "stop",
+        "bait_rule", "decision", "game", "games", "human", "judge", "judgement", "lookup", "randomised",
+        "search", "stop",
     },
     "engine.strategies": {
         "decision", "errors", "expected", "game", "games", "human", "judgement", "lookup", "params",

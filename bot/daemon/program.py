@@ -119,7 +119,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         engines = EnginePool(config.uci.settings())
         stack.push_async_callback(asyncio.to_thread, engines.close)  # closed after the pool, its user
         pool = await stack.enter_async_context(SearchPool(config.engine.workers, config.engine.table_mb))
-        judge = ReplyJudge(database, pool)
+        judge = ReplyJudge(database, pool, strong.sources)
         shared = SharedResources(
             database,
             pool,

@@ -8,8 +8,9 @@ share a database, one judges.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -20,6 +21,7 @@ from engine.errors import RecordError
 from engine.forecasts import decision_costs, decision_expectations, judged_forecast
 from engine.human.reply_forecast import Expectations, ReplyForecast
 from engine.judge import ReplyCosts
+from engine.lookup.source import RootSource
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
 from storage.database import Database, Role
@@ -51,6 +53,7 @@ class ReplyJudge:
     Args:
         database: Open.
         pool: Its idle threads do the work, and leave it at once for anything else.
+        sources: The tablebases of each game (`engine.judge.position_value`).
         sleep: As `asyncio.sleep`.
     """
 
@@ -58,11 +61,13 @@ class ReplyJudge:
         self,
         database: Database,
         pool: SearchPool,
+        sources: Mapping[str, Sequence[RootSource]] = MappingProxyType({}),
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._sleep = sleep
         self._database = database
         self._pool = pool
+        self._sources = sources
         self._ended = asyncio.Event()
         self.games_left = 0
         """Number of games that are over and not judged yet, as far as known."""
@@ -113,7 +118,7 @@ class ReplyJudge:
         forecasts: dict[int, tuple[ReplyForecast, Expectations]] = {}
         for each in replies:
             try:
-                job = partial(_judge, each)
+                job = partial(_judge, each, self._sources.get(each.decision.game, ()))
                 forecast, costs = await self._pool.run(job, each.decision.game, rank=JobRank.SPARE)
                 if forecast is not None:
                     forecasts[each.decision_id] = forecast, decision_expectations(each.decision, forecast)
@@ -146,14 +151,14 @@ async def _replies_to_judge(session: AsyncSession, key: int) -> list[ReplyToJudg
 
 
 def _judge(
-    judged: ReplyToJudge, _: Searcher, stop: StopFlag
+    judged: ReplyToJudge, sources: Sequence[RootSource], _: Searcher, stop: StopFlag
 ) -> tuple[ReplyForecast | None, ReplyCosts | None]:
     """The forecast under the present rules if it was made by earlier ones, and the costs."""
     forecast, decision = judged.forecast, judged.decision
     renewed = None
     if forecast is not None and forecast.rule < FORECAST_RULE and decision.is_complete:
-        renewed = forecast = judged_forecast(decision, forecast, stop)
+        renewed = forecast = judged_forecast(decision, forecast, stop, sources)
     if judged.reply is None:
         return renewed, None
     known = None if forecast is None else forecast.costs
-    return renewed, decision_costs(decision, (judged.reply,), stop, known)
+    return renewed, decision_costs(decision, (judged.reply,), stop, known, sources)

@@ -686,6 +686,7 @@ class GameRunner:
             rating=game.opponent_rating,
             initial_s=game.clock_initial_s,
             increment_s=game.clock_increment_s,
+            sources=self._services.strong.sources.get(decision.game, ()),
         )
         try:
             forecast = await self._services.pool.run(job, decision.game, rank=JobRank.BACKGROUND)

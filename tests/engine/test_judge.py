@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from engine.decision import DirectMove, SearchMode
 from engine.errors import RecordError
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI, IllegalMove
@@ -12,12 +13,14 @@ from engine.games import get_rules
 from engine.judge import (
     MIN_SMALL_COST,
     NODES,
+    PositionValue,
     ReplyCost,
     ReplyWord,
     position_value,
     reply_costs,
 )
 from engine.judgement import MIN_ERROR_COST
+from engine.lookup.source import LookupMove
 from engine.search.reference import minimax
 from engine.stop import StopFlag, Stopped
 from tests.engine.positions import random_position
@@ -140,3 +143,53 @@ def test_the_depth_to_which_all_costs_hold() -> None:
     found = reply_costs("chess", get_rules("chess").initial(), ["e2e4", "a2a4"], StopFlag(), FEW_NODES)
     assert found.depth == min(each.depth for each in found.replies) > 0
     assert reply_costs("chess", get_rules("chess").initial(), [], StopFlag(), FEW_NODES).depth == 0
+
+
+class Table:
+    """A source that has the position of SCHOLAR and no other."""
+
+    description = "a table"
+
+    def __init__(self, mode: SearchMode) -> None:
+        self.mode = mode
+
+    def choose(self, position: Any, rng: random.Random) -> LookupMove | None:  # noqa: ARG002
+        game = get_rules("chess")
+        if game.position_text(position) != game.position_text(game.parse_position(SCHOLAR)):
+            return None
+        pick = DirectMove(-WIN_CENTI, 0, 100, solved=True)
+        return LookupMove(game.parse_move(position, "a2a3"), self.mode, pick)
+
+
+def test_a_tablebase_goes_before_a_search_and_a_book_does_not() -> None:
+    game = get_rules("chess")
+    position = game.parse_position(SCHOLAR)
+    table, book = Table(SearchMode.TABLEBASE), Table(SearchMode.BOOK)
+    for sources in ((table,), (book, table)):
+        value = position_value(game, position, StopFlag(), FEW_NODES, sources)
+        assert value == PositionValue("a2a3", -WIN_CENTI, 0, is_solved=True)
+        costs = reply_costs("chess", position, ["a2a3"], StopFlag(), FEW_NODES, sources=sources)
+        assert costs.best == costs.of("a2a3") == ReplyCost("a2a3", -WIN_CENTI, 0, 0, is_solved=True)
+    assert position_value(game, position, StopFlag(), FEW_NODES, (book,)).best == "h5f7"
+
+
+@pytest.mark.parametrize(
+    ("best", "after", "expected"),
+    [
+        ((14, False), (12, False), (13, False)),
+        ((14, False), (15, False), (14, False)),
+        ((9, True), (12, False), (13, False)),  # a solved value holds to any depth
+        ((14, False), (3, True), (14, False)),
+        ((14, True), (3, True), (4, True)),
+    ],
+)
+def test_the_depth_of_a_cost(
+    monkeypatch: pytest.MonkeyPatch,
+    best: tuple[int, bool],
+    after: tuple[int, bool],
+    expected: tuple[int, bool],
+) -> None:
+    values = iter([PositionValue("e2e4", 30, *best), PositionValue("e7e5", 500, *after)])
+    monkeypatch.setattr("engine.judge.position_value", lambda *_: next(values))
+    found = reply_costs("chess", get_rules("chess").initial(), ["f2f3"], StopFlag()).of("f2f3")
+    assert (found.depth, found.is_solved) == expected
