@@ -13,6 +13,7 @@ from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from storage.filters import standing_conditions
 from storage.inserts import insert_all_new
 from storage.ledger.forecasts import forecasts_of_game
+from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, JudgedGameRow, JudgementRow, OutcomeRow
 
 
@@ -45,9 +46,14 @@ def _unjudged() -> tuple[ColumnElement[bool], ...]:
 
 
 async def next_game_to_judge(session: AsyncSession) -> int | None:
-    """Key of the latest settled game that this version has not judged; None if there is none."""
+    """Key of the latest settled game that this version has not judged; None if there is none.
+
+    Games of matches follow all others.
+    """
     latest = select(GameRow.id).where(*_unjudged()).order_by(GameRow.id.desc()).limit(1)
-    return (await session.scalars(latest)).one_or_none()
+    # One at a time: a sort by both would read all games.
+    game = (await session.scalars(latest.where(GameRow.site != MATCH_SITE))).one_or_none()
+    return (await session.scalars(latest)).one_or_none() if game is None else game
 
 
 async def count_games_to_judge(session: AsyncSession) -> int:

@@ -16,8 +16,8 @@ from storage.ledger.judgements import (
     replies_to_judge,
     store_judgements,
 )
-from storage.records import GameResult
-from storage.tables.games import DecisionRow, JudgedGameRow, JudgementRow
+from storage.records import MATCH_SITE, GameResult
+from storage.tables.games import DecisionRow, GameRow, JudgedGameRow, JudgementRow
 from tests.storage.ledger.test_forecasts import MADE, made_forecast
 from tests.storage.samples import FELL, UNANSWERED, decision, opened, settled, store_forecast
 
@@ -60,6 +60,18 @@ async def test_the_latest_settled_games_come_first(database: Database) -> None:
     async with database.write() as session:
         await store_judgements(session, second, {answered: ("d6", COSTS)})
     assert await backlog(database) == (first, 1)
+
+
+async def test_games_of_matches_follow_all_others(database: Database) -> None:
+    first, _ = await a_game(database, "first")
+    second, _ = await a_game(database, "second")
+    await settle(database, first, second)
+    async with database.write() as session:
+        await session.execute(update(GameRow).where(GameRow.id == second).values(site=MATCH_SITE))
+    assert await backlog(database) == (first, 2)
+    async with database.write() as session:
+        await store_judgements(session, first, {})
+    assert await backlog(database) == (second, 1)
 
 
 async def test_a_judgement_comes_back(database: Database) -> None:
