@@ -1,4 +1,4 @@
-"""`desdemona db recheck`: verifies all decisions, and judges those not yet judged by the current rules."""
+"""`desdemona db recheck`: verifies all decisions, and brings replies up to the current rules and judge."""
 
 from contextlib import ExitStack
 from typing import Annotated
@@ -8,7 +8,9 @@ import typer
 from bot.base.log import printable
 from bot.cli.common import ShowFormat, ask_database, config_of, print_json
 from bot.cli.progress import show_progress
+from bot.daemon.reply_judge import judge_games
 from bot.game.recheck import OnCount, RecheckResults, recheck
+from engine.judge import JUDGE_VERSION
 from storage.database import Database
 
 
@@ -16,9 +18,10 @@ def recheck_command(
     context: typer.Context,
     output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE,
 ) -> None:
-    """Verify every decision and judge unjudged replies.
+    """Verify every decision, classify and forecast replies by current rules, and judge what they cost.
 
-    The command can run while the bot plays; it skips open games. It can be stopped and run again at any time.
+    The command can run while the bot plays; it skips open games, and leaves the judging to the bot. It can be
+    stopped and run again at any time.
     The exit status is 1 if a record is wrong or a row was moved to the quarantine.
     """
     config = config_of(context)
@@ -30,7 +33,14 @@ def recheck_command(
             def begin(total: int) -> OnCount:
                 return shown.enter_context(show_progress("decisions", total))
 
-            return await recheck(database, table_mb, begin, models)
+            found = await recheck(database, table_mb, begin, models)
+        with ExitStack() as shown:
+
+            def begin_judging(total: int) -> OnCount:
+                return shown.enter_context(show_progress("games judged", total))
+
+            found.games_judged, found.games_left = await judge_games(database, begin_judging)
+        return found
 
     findings = ask_database(context, work)
     if output is ShowFormat.JSON:
@@ -48,8 +58,12 @@ def _print_findings(found: RecheckResults) -> None:
     pruned = f", pruned: {found.pruned}" if found.pruned else ""
     print(f"decisions verified: {found.verified}, wrong: {len(found.wrong)}{pruned}")
     print(
-        f"judged now: {found.judged}, profiles completed: {found.completed}, forecasts made: {found.forecast}"
+        f"classified now: {found.judged}, profiles completed: {found.completed}, "
+        f"forecasts made: {found.forecast}"
     )
+    print(f"games judged now (version {JUDGE_VERSION}): {found.games_judged}")
+    if found.games_left:
+        print(f"games left to judge, which the running program does: {found.games_left}")
     if found.restored:
         print(f"rows recomputed from their records: {found.restored}")
     if found.summaries:

@@ -92,8 +92,12 @@ class ReplyJudge:
                 logger.warning("cannot judge replies for now: %s", error)
             await self._sleep(RETRY_S)
 
-    async def judge_all(self, role: Role) -> int:
+    async def judge_all(self, role: Role, on_game: Callable[[int], None] | None = None) -> int:
         """Judge every game that is over; return the number of games.
+
+        Args:
+            role: Held, for `ROLE`.
+            on_game: Called with 1 after each game.
 
         Raises:
             StorageError: The database failed, or the role was lost.
@@ -109,6 +113,8 @@ class ReplyJudge:
                 return count
             await self._judge_game(game, role)
             count, self.games_left = count + 1, self.games_left - 1
+            if on_game is not None:
+                on_game(1)
 
     async def _judge_game(self, key: int, role: Role) -> None:
         async with self._database.read() as session:
@@ -139,6 +145,28 @@ class ReplyJudge:
                 await store_forecast(session, decision, *made)
             await store_judgements(session, key, judged)
             await summarise(session, [key])
+
+
+async def judge_games(
+    database: Database, counting: Callable[[int], Callable[[int], None]] | None = None
+) -> tuple[int, int]:
+    """Judge all games that are over now, unless another program judges them.
+
+    Args:
+        database: Open.
+        counting: Takes the number of games and returns a function to call with 1 after each; None for none.
+
+    Returns:
+        The numbers of games that were judged, and that are left to the other program.
+    """
+    async with database.read() as session:
+        count = await count_games_to_judge(session)
+    try:
+        async with database.hold_role(ROLE) as role, SearchPool(1, 1) as pool:
+            on_game = None if counting is None or not count else counting(count)
+            return await ReplyJudge(database, pool).judge_all(role, on_game), 0
+    except RoleTaken:
+        return 0, count
 
 
 async def _replies_to_judge(session: AsyncSession, key: int) -> list[ReplyToJudge]:

@@ -1,9 +1,9 @@
-"""Rechecks all decisions in the database: verifies each record, and judges decisions that
-the current rules have not judged yet.
+"""Rechecks all decisions in the database: verifies each record, and classifies and forecasts the replies that
+the current rules have not classified yet. (What replies cost is judged later, by `bot.daemon.reply_judge`.)
 
-A decision lacks an outcome if a crash interrupted the completion of its profile or the judgement of its
-reply, or if rows were removed by hand. The database contains all data for the judgement, so judging later
-gives the same result. Each decision has its own transaction, so an interrupted run loses nothing.
+A decision lacks an outcome if a crash interrupted the completion of its profile or the classification of its
+reply, or if rows were removed by hand. The database contains all data for the classification, so doing it
+later gives the same result. Each decision has its own transaction, so an interrupted run loses nothing.
 
 Games that are open, or over but not settled, are only verified; the program that plays the account judges
 them.
@@ -85,7 +85,7 @@ class RecheckResults:
     pruned: int = 0
     """Number of pruned records: the remaining data is valid, but the choice cannot be verified."""
     judged: int = 0
-    """Number of outcomes computed because they were missing or judged by earlier rules."""
+    """Number of outcomes computed because they were missing or classified by earlier rules."""
     forecast: int = 0
     """Number of reply forecasts computed because they were missing or made by earlier rules."""
     completed: int = 0
@@ -95,6 +95,10 @@ class RecheckResults:
     wrong: list[WrongRecord] = field(default_factory=list)
     summaries: int = 0
     """Number of wrong game summaries that were recomputed (`storage.evidence.summaries`)."""
+    games_judged: int = 0
+    """Number of games whose replies the judge has judged now, because its version had not."""
+    games_left: int = 0
+    """Number of games that the running program has yet to judge."""
     quarantined: list[MalformedRow] = field(default_factory=list)
     """Rows with invalid values, which were moved to the quarantine."""
     left: Counter[str] = field(default_factory=Counter)
@@ -118,7 +122,7 @@ async def recheck(
     counting: Callable[[int], OnCount] | None = None,
     models: ModelRegistry | None = None,
 ) -> RecheckResults:
-    """Verify every decision, and judge those still unjudged or judged by earlier rules.
+    """Verify every decision, and classify those not yet classified or classified by earlier rules.
 
     Args:
         table_mb: Size of the single search thread's transposition table for each game, in MiB.

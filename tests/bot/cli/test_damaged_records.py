@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from engine.bait_rule import forecast, with_confirmed_costs
+from engine.bait_rule import forecast
 from engine.judgement import expected_scale_centi
 from storage.database import Database
 from storage.ledger.decisions import mark_confirmed
@@ -16,7 +16,8 @@ from storage.tables.games import DecisionRow
 from tests.bot.cli.test_main import in_database
 from tests.bot.cli.test_stats import changed, store_drawn
 from tests.bot.conftest import Command
-from tests.storage.samples import FELL, decision, opened, settled, store_forecast
+from tests.bot.tempted import judged_by_own_costs
+from tests.storage.samples import FELL, decision, judge_replies, opened, settled, store_forecast
 
 HINT = "; `desdemona db recheck` lists such records"
 STATS, TRIAL = ("stats",), ("stats", "--trial", "m1")
@@ -42,14 +43,12 @@ def filled(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             decision_id = await settled(session, game.id, 0, made, FELL)
             await mark_confirmed(session, decision_id)
             foreseen = forecast(made.chosen, expected_scale_centi(made))
-            costs = [each.cost for each in foreseen.tempting]
-            await store_forecast(
-                session, decision_id, made, with_confirmed_costs(foreseen, 6, costs, "native")
-            )
+            await store_forecast(session, decision_id, made, judged_by_own_costs(made, foreseen))
             assert (game.id, decision_id) == (9, 9)
             await finish_game(
                 session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6"]
             )
+            await judge_replies(session, game.id)
 
     in_database(path, fill)
     return path

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, select, update
 
+from bot.daemon.reply_judge import ROLE
 from bot.game.game_runner import GameRunner
+from engine.judge import JUDGE_VERSION
 from storage.database import Database
 from storage.tables.games import DecisionRow, OutcomeRow
 from tests.bot.conftest import Command
@@ -56,9 +58,10 @@ def test_what_was_left_is_judged(desdemona: Command, decisions: int) -> None:
     assert status == 0
     assert told == (
         f"decisions verified: {decisions}, wrong: 0\n"
-        f"judged now: {decisions}, profiles completed: 0, forecasts made: 0\n"
+        f"classified now: {decisions}, profiles completed: 0, forecasts made: 0\n"
+        f"games judged now (version {JUDGE_VERSION}): 1\n"
     )
-    assert progress.splitlines()[-1] == f"decisions: {decisions} of {decisions}"
+    assert progress.splitlines()[-2:] == [f"decisions: {decisions} of {decisions}", "games judged: 1 of 1"]
     status, told, _ = desdemona("db", "recheck", "--format", "json")
     assert status == 0
     assert json.loads(told) == {
@@ -69,6 +72,8 @@ def test_what_was_left_is_judged(desdemona: Command, decisions: int) -> None:
         "completed": 0,
         "wrong": [],
         "summaries": 0,
+        "games_judged": 0,
+        "games_left": 0,
         "restored": 0,
         "quarantined": [],
         "damaged": [],
@@ -101,6 +106,24 @@ def test_a_record_that_is_none_is_moved_to_the_quarantine(
     assert counts == f"decisions verified: {decisions - 1}, wrong: 0"
     status, told, _ = desdemona("db", "recheck", "--format", "json")
     assert (status, json.loads(told)["verified"]) == (0, decisions - 1)
+
+
+@pytest.mark.usefixtures("decisions")
+def test_a_running_program_judges_what_is_left(desdemona: Command, database_file: Path) -> None:
+    async def while_another_judges() -> tuple[int, str, str]:
+        database = await Database.open(f"sqlite:///{database_file}")
+        try:
+            async with database.hold_role(ROLE):
+                return await asyncio.to_thread(desdemona, "db", "recheck")
+        finally:
+            await database.close()
+
+    status, told, _ = asyncio.run(while_another_judges())
+    assert status == 0
+    assert told.splitlines()[-2:] == [
+        f"games judged now (version {JUDGE_VERSION}): 0",
+        "games left to judge, which the running program does: 1",
+    ]
 
 
 def test_without_a_database(desdemona: Command) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, text, update
 
 from bot.base.old_names import add_old_keys
 from bot.base.rounding import NO_VALUE
-from engine.bait_rule import forecast, with_confirmed_costs
+from engine.bait_rule import forecast
 from engine.judgement import classify_by_figure_9, expected_scale_centi
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
@@ -20,7 +20,17 @@ from storage.records import Endpoint, GameResult
 from storage.tables.games import ForecastRow
 from tests.bot.cli.test_main import in_database
 from tests.bot.conftest import Command
-from tests.storage.samples import ERRED, FELL, decision, drawn_decision, opened, settled, store_forecast
+from tests.bot.tempted import judged_by_own_costs
+from tests.storage.samples import (
+    ERRED,
+    FELL,
+    decision,
+    drawn_decision,
+    judge_replies,
+    opened,
+    settled,
+    store_forecast,
+)
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 SETTINGS = "median, raw, margin 100, keep, risk 5/30 %, threshold 5 %"
@@ -37,13 +47,11 @@ def three_games(migrated_file: Path) -> None:
                 made = decision(quality=225.0)
                 decision_id = await settled(session, game.id, ply, made, outcome)
                 foreseen = forecast(made.chosen, expected_scale_centi(made))
-                costs = [each.cost for each in foreseen.tempting]
-                await store_forecast(
-                    session, decision_id, made, with_confirmed_costs(foreseen, 6, costs, "native")
-                )
+                await store_forecast(session, decision_id, made, judged_by_own_costs(made, foreseen))
             await finish_game(
                 session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5", "d6", "c3", "f4"]
             )
+            await judge_replies(session, game.id)
             await opened(session, "second", strategy="standard", opponent_rating=1200, at=NOON)
             await opened(session, "third", speed="bullet", at=NOON + timedelta(days=40))
 

@@ -36,7 +36,7 @@ async def pool() -> AsyncIterator[SearchPool]:
 async def judge_costs(database: Database) -> list[int]:
     """Costs by the judge in the array of judged replies."""
     async with database.read() as session:
-        return list((await replies_of(session)).replies["judge_cost"])
+        return list((await replies_of(session)).replies["cost"])
 
 
 async def test_a_finished_game_is_judged_and_counted(database: Database, pool: SearchPool) -> None:

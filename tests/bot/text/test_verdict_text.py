@@ -17,6 +17,7 @@ MORE = TrialVerdict(
     n=1240,
     n_first=700,
     n_second=540,
+    unjudged=0,
     n_needed=100,
     persons=388,
     effective_persons=141.3,
@@ -118,3 +119,15 @@ def test_other_outcomes(outcome: TrialOutcome, more: str, less: str, says: str) 
     verdict = replace(MORE, outcome=outcome)
     assert [label(verdict, each) for each in (IntervalFinding.MORE, IntervalFinding.LESS)] == [more, less]
     assert headline(verdict) == says
+
+
+def test_what_is_still_being_judged_is_named() -> None:
+    cost = replace(MORE, outcome=TrialOutcome.COST, unjudged=12)
+    assert evidence(cost).endswith(
+        "from 1,240 games with 388 people. 12 games are still being judged; the costs end before the first."
+    )
+    early = replace(EARLY, outcome=TrialOutcome.REPLY_COST, unit="decision", n=3, unjudged=1)
+    assert evidence(early).endswith(
+        "The interval appears at 100 decisions. 1 decision is still being judged; the costs end before the "
+        "first."
+    )

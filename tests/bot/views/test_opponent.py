@@ -20,7 +20,7 @@ from tests.bot.dashboard.desk_samples import FakeActions
 from tests.bot.dashboard.samples import NAMES, met_bait
 from tests.bot.views.conftest import Visitor
 from tests.storage.evidence.statistics.test_suspect_rows import answered
-from tests.storage.samples import ERRED, FELL, OPTIMAL
+from tests.storage.samples import ERRED, FELL, OPTIMAL, judge_replies
 from tests.storage.samples import opened as begun
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -30,6 +30,8 @@ KEYS = (
 )
 
 COSTLY = replace(FELL, cost=3000)
+LATEST = 2
+"""So many games are not judged yet."""
 
 
 async def regular(database: Database, games: int = 44) -> None:
@@ -45,6 +47,8 @@ async def regular(database: Database, games: int = 44) -> None:
             )
             for ply, outcome in ((0, OPTIMAL), (2, COSTLY if number % 3 else OPTIMAL), (4, ERRED)):
                 await answered(session, game.id, ply, outcome, 2.0)
+            if number < games - LATEST:
+                await judge_replies(session, game.id)
 
 
 async def test_what_the_page_says(database: Database, visitor: Visitor) -> None:
@@ -55,12 +59,14 @@ async def test_what_the_page_says(database: Database, visitor: Visitor) -> None:
     blocks = told["progress"][0]["blocks"]
     assert [(each["first"], each["last"]) for each in blocks] == [(1, 20), (21, 40), (41, 44)]
     assert (blocks[0]["elsewhere"]["replies"], blocks[0]["elsewhere"]["errors"]) == (60, 13)
+    assert blocks[2]["elsewhere"]["replies"] == 3 * (4 - LATEST)
     assert blocks[2]["elsewhere"]["error_share"] is None
     assert {each["days_since"] for each in told["visits"]} == {None, 2}
     assert [each["rating"] for each in told["ratings"][0]["points"]] == list(range(1500, 1544))
     assert (told["list"]["count"], told["list"]["pages"], len(told["list"]["games"])) == (44, 5, 10)
     page = await visitor.text("/dash/opponent?site=arena&id=anna")
     assert "<strong>44</strong> games" in page
+    assert f"<strong>{3 * LATEST} replies</strong> not judged yet" in page
     assert "Othello: share of erroneous replies" in page
     assert "21.7 %<small>" in page
     assert "too few" in page

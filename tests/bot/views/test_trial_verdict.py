@@ -12,6 +12,7 @@ from storage.database import Database
 from storage.evidence.inference.decisions import decisions_report
 from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.queries.trial_report import TrialReport, trial_report
+from storage.evidence.statistics.groups import RULES
 from storage.evidence.trials import NewTrial, start_trial
 from storage.filters import Filters
 from storage.ledger.games import finish_game
@@ -53,7 +54,8 @@ async def play(database: Database, games: int = GAMES) -> None:
 
 async def test_without_a_trial_nobody_knows(visitor: Visitor) -> None:
     assert "Nobody knows yet." in await visitor.text("/dash/works")
-    assert await visitor.json("/dash/api/works") == {"trial": None, "groups": []}
+    told = await visitor.json("/dash/api/works")
+    assert told == {"trial": None, "groups": [], "unjudged_games": 0, "rules": RULES}
 
 
 async def test_the_numbers_are_those_of_the_trial(database: Database, visitor: Visitor) -> None:

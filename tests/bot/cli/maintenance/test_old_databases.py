@@ -9,11 +9,16 @@ from typing import Any
 import pytest
 
 from bot.base.game_summaries import outdated_notice
+from bot.daemon.reply_judge import judge_games
 from bot.game.recheck import RecheckResults, recheck
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
+from engine.forecasts import decision_costs
 from engine.judgement import classify_by_figure_9, judge_decision
+from engine.stop import StopFlag
 from storage.database import Database
+from storage.evidence.statistics.group_rows import read_groups
+from storage.ledger.judgements import count_games_to_judge
 from tests.bot.conftest import Command
 from tests.storage.conftest import backend, empty_url
 from tests.storage.maintenance.old_databases import DAMAGED, read_old, restore
@@ -31,7 +36,7 @@ def judged_of_old(name: str) -> dict[tuple[str, str], list[tuple[bool, bool, int
     """What the old tables say of each reply of a person, by player and game.
 
     Read from the records that the old program wrote as JSON: whether the position was decided, whether the
-    reply was one of the best, and its cost.
+    reply was one of the best, and its cost by the judge.
     """
     query = """SELECT games.player AS strategy, games.game, games.moves, decisions.ply, decisions.record
     FROM decisions JOIN games ON games.id = decisions.game_id
@@ -45,7 +50,9 @@ def judged_of_old(name: str) -> dict[tuple[str, str], list[tuple[bool, bool, int
                 outcome = classify_by_figure_9(decision, moves[row["ply"] + 1])
                 is_best = outcome.kind is OutcomeKind.OPTIMAL
                 is_decided = judge_decision(decision).is_decided
-                found[row["strategy"], row["game"]].append((is_decided, is_best, outcome.cost))
+                reply = moves[row["ply"] + 1]
+                cost = decision_costs(decision, (reply,), StopFlag()).of(reply).cost
+                found[row["strategy"], row["game"]].append((is_decided, is_best, cost))
     return dict(found)
 
 
@@ -91,6 +98,13 @@ async def test_an_old_database_is_complete_after_an_upgrade_and_a_recheck(
         again = await recheck(database)
         assert (counts(again), again.wrong, again.summaries) == ((DECISIONS, 0, 0, 0, 0), [], 0)
     assert await outdated_notice(database) == ""
+    async with database.read() as session:
+        before = (await read_groups(session)).statistics()
+        games = await count_games_to_judge(session)
+    # No reply counts in a cost before the judge has judged it.
+    assert {(each.replies, each.cost.n, each.errors.happened) for each in before} == {(0, 0, None)}
+    assert sum(each.unjudged_games for each in before) > 0
+    assert await judge_games(database) == (games, 0)
     await database.close()
     assert (found.wrong, found.quarantined, found.left) == ([], [], {})
     assert counts(found) == (DECISIONS, DECISIONS, DECISIONS, 0, LOST if name == DAMAGED else 0)

@@ -47,10 +47,10 @@ def november(migrated_file: Path) -> Path:
 
     async def fill() -> None:
         database = await Database.open(f"sqlite:///{migrated_file}")
-        await game(database, "one", SINCE + timedelta(days=3), GameResult.WIN, opponent_name="<b>Anna</b>")
-        await game(
-            database, "two", SINCE + timedelta(days=4), GameResult.DRAW, strategy="standard", opponent_id="b"
-        )
+        first, second = (SINCE + timedelta(days=days) for days in (3, 4))
+        await game(database, "one", first, GameResult.WIN, judged=True, opponent_name="<b>Anna</b>")
+        other = {"strategy": "standard", "opponent_id": "b"}
+        await game(database, "two", second, GameResult.DRAW, judged=True, **other)
         async with database.write() as session:
             stored = await opened(
                 session, "three", at=SINCE + timedelta(days=31), opponent_id="c", game="chess"

@@ -19,7 +19,7 @@ def test_drift_raises_the_alarm(forecast: float, alarm: str) -> None:
     """Errors in two replies of five."""
     games = [replace(GAME, id=number, person=number % 199) for number in range(1000)]
     replies = [
-        replace(REPLY, game_id=game.id, erred=game.id % 5 < 2, error_expected=forecast) for game in games
+        replace(REPLY, game_id=game.id, cost=(game.id % 5 < 2) / 2, error_expected=forecast) for game in games
     ]
     (row,) = calibration_table(calibrations_by_reply(games, replies)).rows
     replies_told, expected, happened, ratio, a, _, _, said = row[1:]
@@ -33,7 +33,7 @@ def test_drift_raises_the_alarm(forecast: float, alarm: str) -> None:
 def test_few_people_have_no_interval() -> None:
     games = [replace(GAME, id=number, person=number % 29) for number in range(290)]
     replies = [
-        replace(REPLY, game_id=game.id, erred=game.id % 5 < 2, error_expected=0.2 + game.id % 3 / 10)
+        replace(REPLY, game_id=game.id, cost=(game.id % 5 < 2) / 2, error_expected=0.2 + game.id % 3 / 10)
         for game in games
     ]
     (row,) = calibration_table(calibrations_by_reply(games, replies)).rows

@@ -27,7 +27,9 @@ async def report_on(database: Database, filters: Filters = NOVEMBER) -> MonthlyR
         return await monthly_report(session, filters, rating_list_of)
 
 
-async def game(database: Database, key: str, at: datetime, result: GameResult | None, **new: Any) -> int:
+async def game(
+    database: Database, key: str, at: datetime, result: GameResult | None, *, judged: bool = False, **new: Any
+) -> int:
     """A game with a bait that is taken; returns the decision's key."""
     async with database.write() as session:
         stored = await opened(session, key, at=at, **new)
@@ -36,6 +38,8 @@ async def game(database: Database, key: str, at: datetime, result: GameResult | 
         state = GameStatus.FINISHED if result else GameStatus.OPEN
         changes = {"state": state, "is_settled": bool(result), "result": result, "ended_at": at}
         await session.execute(update(GameRow).where(GameRow.id == stored.id).values(**changes))
+        if judged:
+            await judge_replies(session, stored.id)
     return made
 
 
