@@ -158,7 +158,9 @@ def _calibration(
     nested = [asdict(each) | {"unjudged_games": rows.unjudged, "rules": RULES} for each in calibrations]
     parts = calibration_table(calibrations), Note(rules_text(rows.unjudged))
     if not calibrations and output is CommandFormat.TABLE:
-        print_note(f"No replies with a forecast match these filters. {rules_text(rows.unjudged)}")
+        print_note("No replies with a forecast match these filters.")
+        if rows.unjudged:
+            print_note(rules_text(rows.unjudged))
     else:
         print_result(output, parts, [flat_row(row) for row in nested], nested=nested)
     _note_outdated(outdated)

@@ -11,8 +11,9 @@ from sqlalchemy import func, select, text, update
 
 from bot.base.old_names import add_old_keys
 from bot.base.rounding import NO_VALUE
-from engine.bait_rule import forecast
-from engine.judgement import classify_by_figure_9, expected_scale_centi
+from engine.bait_rule import FORECAST_RULE, forecast
+from engine.judge import JUDGE_VERSION
+from engine.judgement import JUDGE_RULE, classify_by_figure_9, expected_scale_centi
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
 from storage.ledger.games import finish_game
@@ -72,7 +73,12 @@ def test_a_table_beside_chance_and_forecast(desdemona: Command) -> None:
     assert any(line.startswith("errors 2 0.0 % ") for line in trappy)
     assert any(line.startswith("Figure 9 2 ") for line in trappy)
     assert f"standard, othello errors 0{f' {NO_VALUE}' * 5}" in lines
-    assert "valid at one planned analysis if games are independent." in " ".join(out.split())
+    said = " ".join(out.split())
+    assert "valid at one planned analysis if games are independent." in said
+    assert (
+        f"Costs and errors: judge, version {JUDGE_VERSION}. Baits: rule {FORECAST_RULE}. Figure 9: " in said
+    )
+    assert "still being judged" not in said
 
 
 @pytest.mark.usefixtures("three_games")
@@ -87,6 +93,7 @@ def test_groups_in_json_and_csv(desdemona: Command) -> None:
         ]
     )
     assert [row["replies"] for row in rows] == [0, 2, 0]
+    assert rows[0]["rules"] == {"judge": JUDGE_VERSION, "baits": FORECAST_RULE, "figure_9": JUDGE_RULE}
     _, out, _ = desdemona("stats", "--by", "rating-band", "--format", "csv")
     flat = list(csv.DictReader(io.StringIO(out)))
     assert [(row["site"], row["rating-band"]) for row in flat] == [
@@ -94,6 +101,28 @@ def test_groups_in_json_and_csv(desdemona: Command) -> None:
         ("arena", "1600 to 1799"),
     ]
     assert flat[1]["errors_beyond_chance_too_early"] == "2 of 100, P 1 of 30"
+
+
+@pytest.mark.usefixtures("three_games")
+def test_games_that_are_still_being_judged_are_named(desdemona: Command, migrated_file: Path) -> None:
+    """Their replies count in no cost or error, and in the paper's counts all the same."""
+
+    async def forget(database: Database) -> None:
+        async with database.write() as session:
+            await judge_replies(session, 1, version=JUDGE_VERSION - 1)
+
+    in_database(migrated_file, forget)
+    said = " ".join(desdemona("stats")[1].split())
+    assert "1 game is still being judged: its replies count in no cost or error yet." in said
+    rows = json.loads(desdemona("stats", "--format", "json")[1])
+    assert [(row["replies"], row["unjudged"], row["unjudged_games"]) for row in rows] == [
+        (0, 0, 0),
+        (0, 2, 1),
+    ]
+    assert (rows[1]["errors"]["happened"], rows[1]["cost"]["n"], rows[1]["traps_set"]) == (None, 0, 2)
+    status, out, err = desdemona("stats", "--calibration")
+    assert (status, out) == (0, "")
+    assert "1 game is still being judged" in err
 
 
 @pytest.mark.usefixtures("three_games")
@@ -190,7 +219,7 @@ def test_decisions_that_earlier_rules_judged_are_named(desdemona: Command, migra
     in_database(migrated_file, fill)
     _, out, err = desdemona("stats")
     assert any(line.startswith("trappy, othello errors 0 ") for line in lines_of(out))
-    assert err.startswith("1 decision is not judged by current rules and not counted above: run")
+    assert err.startswith("1 decision is not classified by current rules and not counted above: run")
 
 
 def test_games_that_cannot_be_read_are_counted(desdemona: Command, migrated_file: Path) -> None:
@@ -370,6 +399,7 @@ def store_drawn(path: Path, arms: tuple[str, ...]) -> None:
                 await settled(session, game.id, 0, made, classify_by_figure_9(made, reply))
                 moves = [made.move, reply]
                 await finish_game(session, game.id, result=GameResult.WIN, end_reason="resign", moves=moves)
+                await judge_replies(session, game.id)
 
     in_database(path, fill)
     _by_lot[arms] = path.read_bytes()
@@ -386,7 +416,16 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
         assert f" {name} 8 (4 people) too early \N{EN DASH} Too early to say" in told
     _, text, _ = desdemona("stats", "--trial", "m1", "--format", "json")
     report = json.loads(text)
-    assert set(report) == {"trial", "arms", "endpoint", "decisions", "verdict", "verdicts", "blindness"}
+    assert set(report) == {
+        "trial",
+        "arms",
+        "endpoint",
+        "rules",
+        "decisions",
+        "verdict",
+        "verdicts",
+        "blindness",
+    }
     assert report["blindness"] is None
     assert report["arms"] == ["randomised"]
     assert report["decisions"]["counted"] == 8

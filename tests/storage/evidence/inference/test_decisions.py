@@ -201,3 +201,27 @@ def test_what_cannot_be() -> None:
     for name in ("drawn_at", "settled_at"):
         with pytest.raises(ValueError, match=f"decision 3: {name} has no time zone"):
             decision(3, **{name: NOW.replace(tzinfo=None)})
+
+
+def test_results_end_before_the_first_decision_that_is_not_judged() -> None:
+    rows = [decision(number, cost=0.1 + number / 100) for number in range(10)]
+    waiting = [replace(row, cost=None, is_unjudged=True) if row.decision_id == 6 else row for row in rows]
+    terms = TrialTerms(least_values=2, least_persons=0)
+    found = decisions_report(waiting, terms, NOW)
+    before = decisions_report(rows[:6], terms, NOW)
+    assert (found.unjudged, found.drawn, found.waiting) == (1, 6, 4)
+    for name in ("cost", "beyond_difficulty", "earned"):
+        assert getattr(found, name).any_time.estimate == getattr(before, name).any_time.estimate
+    assert found.guard == before.guard
+
+
+def test_difficulty_is_measured_in_our_own_search() -> None:
+    """Whatever the judge says of the reply that was played."""
+    same = {"own_cost": 0.3, "mean_trap": 0.3, "mean_control": 0.3}
+    rows = [
+        decision(number, cost=0.1 + 0.2 * (number % 2), expected_trap=number % 7 / 100, **same)
+        for number in range(60)
+    ]
+    report = decisions_report(rows, OPEN, NOW)
+    assert report.cost.fixed.value == pytest.approx(0.2)
+    assert report.beyond_difficulty.fixed.value == pytest.approx(0)

@@ -232,3 +232,21 @@ def test_what_cannot_be() -> None:
             games_of([game(0), game(1, **changes)])
     costs = games_of([game(1, cost=0.0), game(2, cost=1.0), game(3, cost=None)]).rows["cost"]
     assert costs.tolist() == pytest.approx([0, 1, nan], nan_ok=True)
+
+
+def test_costs_end_before_the_first_game_that_is_not_judged() -> None:
+    """The judge takes the latest games first: those that it has judged would be a biased choice."""
+    rows = [game(number, cost=0.1 if number % 2 else 0.2) for number in range(8)]
+    whole = games_report(games_of(rows), OPEN, NOW)
+    waiting = [replace(row, cost=None, is_unjudged=True) if row.game_id in (4, 5) else row for row in rows]
+    found = games_report(games_of(waiting), OPEN, NOW)
+    assert (whole.unjudged, found.unjudged) == (0, 2)
+    assert found.cost.estimate == games_report(games_of(rows[:4]), OPEN, NOW).cost.estimate
+    assert (found.cost.estimate.n, found.cost_guard.counted_treated, found.cost_guard.missing_treated) == (
+        4, 2, 0
+    )  # fmt: skip
+    assert (found.score.estimate, found.counted, found.waiting) == (whole.score.estimate, 8, 0)
+    first = [replace(rows[0], cost=None, is_unjudged=True), *rows[1:]]
+    early = games_report(games_of(first), OPEN, NOW)
+    assert (early.cost.estimate.n, early.cost.estimate.mean) == (0, None)
+    assert early.to_json()["cost"]["estimate"]["too_early"]
