@@ -4,8 +4,9 @@ It shows all traps in the game, whichever strategy set them. It omits everything
 rather than on the position: its name, settings and search (depth, time, sources, models), how it was chosen,
 and its scores of the other moves. Lists are sorted, because their order in the record follows the search.
 
-A reply's value is shown at three depths, whatever the depth of the search: shallow (two plies), intermediate,
-and full. Three points are enough to plot the trap, and a fixed number reveals nothing about the search.
+A reply's scores are shown at three depths, whatever the depth of the search: at two and three plies, which
+decide how good it looks, and at the full depth. A fixed number reveals nothing about the search. The judge
+(`engine.judge`) searches in the same way whoever played, so its depths are shown.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from bot.base.old_names import add_old_keys
 from bot.text.chinese_names import with_chinese_names
 from bot.text.moment_text import judge_moment
 from bot.text.report_text import summarise_report
-from bot.text.trap_report import DecisionReport, GameReport, ReplyReport
+from bot.text.trap_report import DecisionReport, GameReport, JudgedReply, ReplyReport
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 
@@ -27,20 +28,10 @@ _GAME = (
 )  # fmt: skip
 _DECISION = (
     "ply", "number", "count", "move", "name", "squares", "state", "position", "rows_before", "rows_after",
-    "is_complete", "is_trap", "is_decided", "reply", "reply_name", "outcome", "fell_for_best", "cost_centi",
-    "cost_text", "cost",
-)  # fmt: skip
-_REPLY = (
-    "reply",
-    "name",
-    "squares",
-    "final_centi",
-    "their_text",
-    "quality",
-    "is_paper_trap",
-    "cost",
+    "is_complete", "is_trap", "is_decided", "reply", "reply_name", "outcome", "fell_for_best", "cost",
     "cost_text",
-)
+)  # fmt: skip
+_REPLY = ("reply", "name", "squares", "final_centi", "their_text", "quality", "is_paper_trap")
 
 
 def blind_report(report: GameReport) -> dict[str, Any]:
@@ -87,10 +78,7 @@ def report_texts(
     """
     header, unit = report.header, get_rules(report.header.game).score_unit
     name, bot = header.opponent_name, header.account or "the bot"
-    verdicts = [
-        judge_moment(each, name, bot, unit, is_blind=is_blind, steps=shown_depths(each) if is_blind else ())
-        for each in report.decisions
-    ]
+    verdicts = [judge_moment(each, name, bot, unit, is_blind=is_blind) for each in report.decisions]
     played = [
         (decision, verdict)
         for decision, verdict in zip(report.decisions, verdicts, strict=True)
@@ -134,26 +122,28 @@ def blind_decision(decision: DecisionReport) -> dict[str, Any]:
     return _only(_DECISION, decision) | {
         "candidates": [_only(("move", "name", "squares"), each) for each in candidates],
         "trap": None if trap is None else asdict(trap),
+        "best": _judged(decision.best),
+        "judged": _judged(decision.judged),
         "forecast": _forecast(decision),
         "replies": [_reply(each, shown, decision.forecast is not None) for each in replies],
     }
 
 
+def _judged(judged: JudgedReply | None) -> dict[str, Any] | None:
+    return None if judged is None else asdict(judged)
+
+
 def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
-    """The bait without its depths, which would reveal the depth of the player's search."""
+    """The baits without the model, and without the probability of an error, which depends on the profile."""
     forecast = decision.forecast
     if forecast is None:
         return None
-    names = ("reply", "name", "probability", "cost")
-    baits = [_only(names, each) | {"odds": each.probability} for each in forecast.baits]  # odds: until 0.4.0
+    baits = [asdict(each) | {"odds": each.probability} for each in forecast.baits]  # odds: until 0.4.0
     return {"is_judged": forecast.is_judged, "baits": baits, "is_taken": forecast.is_taken}
 
 
 def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
-    """Indices into the lists of scores by depth: the first, one in between, and the last.
-
-    The second is the depth that decides together with the first how good a reply looks (`engine.bait_rule`).
-    """
+    """Indices into the lists of scores by depth: two plies, three plies, and the full depth."""
     last = max([len(each.scores_centi) for each in decision.replies], default=0) - 1
     return 0, min(1, max(0, last)), last
 
@@ -167,6 +157,7 @@ def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict
     """
     known = shown if 0 <= shown[-1] < len(reply.scores_centi) else ()
     return _only(_REPLY, reply) | {
+        "judged": _judged(reply.judged),
         "probability": reply.probability if has_forecast else None,
         "shown_centi": [reply.scores_centi[at] for at in known],
         "score_texts": [reply.score_texts[at] for at in known],

@@ -38,8 +38,6 @@ OLD_JSON_KEYS: Mapping[str, str] = {
     "planned_n": "opt",
     "probability": "odds",
     "score_texts": "looks",
-    "shallow_plies": "glance_plies",
-    "shallow_text": "glance_text",
     "shown_centi": "looks_centi",
     "strategy": "player",
     "value_control": "value_sound",

@@ -1,26 +1,29 @@
 """Judges the replies of finished games (`engine.judge`) on idle threads, the latest game first.
 
 With a new version of the judge no game is judged, so this task judges all of them again, and finds the baits
-of their forecasts again. A game's judgements
-are stored in one transaction; an interrupted game is judged again from its start. Of several programs that
-share a database, one judges.
+of their forecasts again. Where a person missed the best reply to a bait, every reply is judged, since the
+trainer shows the position (`bot.arena.puzzles`). A game's judgements are stored in one transaction; an
+interrupted game is judged again from its start. Of several programs that share a database, one judges.
 """
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from bot.arena.server import SITE
 from bot.threads.fair_queue import JobRank
 from bot.threads.search_pool import SearchPool
 from engine.bait_rule import FORECAST_RULE
 from engine.errors import RecordError
 from engine.forecasts import decision_costs, decision_expectations, judged_forecast
+from engine.game import WIN_CENTI
 from engine.human.reply_forecast import Expectations, ReplyForecast
-from engine.judge import ReplyCosts
+from engine.judge import ReplyCosts, ReplyWord
 from engine.lookup.source import RootSource
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
@@ -120,11 +123,13 @@ class ReplyJudge:
         async with self._database.read() as session:
             game = await load_game_by_id(session, key)
             replies = await _replies_to_judge(session, key)
+        is_for_trainer = game is not None and game.site == SITE
         judged: dict[int, tuple[str, ReplyCosts]] = {}
         forecasts: dict[int, tuple[ReplyForecast, Expectations]] = {}
         for each in replies:
             try:
-                job = partial(_judge, each, self._sources.get(each.decision.game, ()))
+                sources = self._sources.get(each.decision.game, ())
+                job = partial(_judge, each, sources, is_for_trainer)
                 forecast, costs = await self._pool.run(job, each.decision.game, rank=JobRank.SPARE)
                 if forecast is not None:
                     forecasts[each.decision_id] = forecast, decision_expectations(each.decision, forecast)
@@ -179,7 +184,7 @@ async def _replies_to_judge(session: AsyncSession, key: int) -> list[ReplyToJudg
 
 
 def _judge(
-    judged: ReplyToJudge, sources: Sequence[RootSource], _: Searcher, stop: StopFlag
+    judged: ReplyToJudge, sources: Sequence[RootSource], is_for_trainer: bool, _: Searcher, stop: StopFlag
 ) -> tuple[ReplyForecast | None, ReplyCosts | None]:
     """The forecast under the present rules if it was made by earlier ones, and the costs."""
     forecast, decision = judged.forecast, judged.decision
@@ -189,4 +194,10 @@ def _judge(
     if judged.reply is None:
         return renewed, None
     known = None if forecast is None else forecast.costs
-    return renewed, decision_costs(decision, (judged.reply,), stop, known, sources)
+    costs = decision_costs(decision, (judged.reply,), stop, known, sources)
+    if not is_for_trainer or forecast is None or not forecast.bait_replies:
+        return renewed, costs
+    if costs.of(judged.reply).word is ReplyWord.BEST or abs(decision.chosen.raw_centi) >= WIN_CENTI:
+        return renewed, costs
+    known = costs if known is None else replace(costs, replies=(*costs.replies, *known.replies))
+    return renewed, decision_costs(decision, forecast.replies, stop, known, sources)

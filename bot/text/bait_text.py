@@ -1,17 +1,15 @@
 """Describes baits and costs in sentences: how likely a bait is, how it looks, and what it costs."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from bot.base.rounding import NO_VALUE
-from bot.text.sentence import ListText, MoveText, ScoreText, Sentence, ShareText, TextPart
-from bot.text.trap_report import ReplyReport
+from bot.text.sentence import JoinedText, ListText, MoveText, ScoreText, Sentence, ShareText, TextPart
+from bot.text.trap_report import BaitReport, JudgedReply, ReplyReport
+from engine.bait_rule import SHALLOW_DEPTHS
 from engine.expected import WHOLE
 
 MAX_NAME_LENGTH = 40
 """Maximum length of a person's name within a sentence."""
-DEPTH_PHRASES = (Sentence("at depth 2"), Sentence("a little deeper"), Sentence("deep"))
-"""Phrases for depths in a blind report; their number must not reveal the search depth."""
 _NUMBERS = (
     *(None, None, Sentence("two"), Sentence("three"), Sentence("four"), Sentence("five"), Sentence("six")),
     *(Sentence("seven"), Sentence("eight"), Sentence("nine"), Sentence("ten")),
@@ -74,11 +72,6 @@ def cost_part(text: str | None, unit: str) -> TextPart:
     return Sentence("{n} {unit}", {"n": size, "unit": Sentence(unit)}) if unit else size
 
 
-def cost_text(text: str | None, unit: str) -> str:
-    """The text of `cost_part` in English."""
-    return str(cost_part(text, unit))
-
-
 def price(share: float | None, text: str | None, unit: str) -> TextPart:
     """Format the cost of a reply as a share and a size: ``29 % of the game (3.5 discs)``."""
     if not share:
@@ -88,63 +81,67 @@ def price(share: float | None, text: str | None, unit: str) -> TextPart:
     return Sentence("{share} ({size})", {"share": game_share(share), "size": cost_part(text, unit)})
 
 
-def scores_part(reply: ReplyReport) -> TextPart:
-    """The shallow and the final score of a reply; only the final score if no shallower one is known."""
-    fact = score_part(reply.their_text)
-    if len(reply.score_texts) < 2:
-        return fact
-    return Sentence(
-        "{first} at depth 2, {last} in fact", {"first": score_part(reply.score_texts[0]), "last": fact}
-    )
+def scores_part(reply: ReplyReport | None, judged: JudgedReply | None) -> TextPart:
+    """How a reply looks at depth 2, and its score by the judge: ``+3.00 at depth 2, -9.00 to depth 14``.
+
+    Args:
+        reply: The reply in the decision's profile; None if it is not there.
+        judged: The judge's verdict on the same reply; None if there is none yet.
+    """
+    first = None if reply is None or not reply.score_texts else score_part(reply.score_texts[0])
+    if judged is None:
+        return NO_VALUE if first is None else Sentence("{score} at depth 2", {"score": first})
+    last = with_depth(score_part(judged.score_text), judged)
+    if first is None:
+        return last
+    return JoinedText([Sentence("{score} at depth 2", {"score": first}), last], is_list=True)
 
 
-def bait_comparison(
-    bait: ReplyReport, best: ReplyReport, bests: Sequence[ReplyReport], steps: Sequence[int] = ()
-) -> Sentence | None:
-    """Compare a bait with the best replies at a depth where it looks no worse than any of them.
+def with_depth(said: TextPart, judged: JudgedReply | BaitReport) -> TextPart:
+    """Add the depth to which a judged score or cost holds, if it is known."""
+    if judged.is_solved:
+        return Sentence("{what}, solved", {"what": said})
+    if judged.judge_depth is None:
+        return said
+    return Sentence("{what} to depth {plies}", {"what": said, "plies": judged.judge_depth})
+
+
+def bait_comparison(bait: ReplyReport, best: ReplyReport | None) -> Sentence | None:
+    """Compare how a bait and the best reply look two and three plies ahead.
+
+    By both scores added up, in expected score, a bait looks at least as good (`engine.bait_rule`).
 
     Args:
         bait: The bait.
-        best: The best reply to name.
-        bests: All replies as good as the best one.
-        steps: Indices of the depths to show, for a blind report; empty to show all depths.
+        best: The best reply by the judge; None if its scores are not known.
 
     Returns:
-        A sentence; None if no shallower search is known or the bait looks worse at every depth.
+        A sentence; None if a score is not known.
     """
-    depths = min(len(each.scores_centi) for each in (bait, *bests))
-    if steps and not 0 <= steps[-1] < depths:
+    mine = bait.scores_centi[:SHALLOW_DEPTHS]
+    theirs = () if best is None else best.scores_centi[:SHALLOW_DEPTHS]
+    if best is None or not mine or len(mine) != len(theirs):
         return None
-    shown = steps or range(depths)
-    mine = bait.scores_centi
-    arguments = [
-        step for step, at in enumerate(shown[:-1]) if all(mine[at] <= each.scores_centi[at] for each in bests)
-    ]
-    if not arguments:
+    plies = ListText([str(2 + at) for at in range(len(mine))])
+    words: dict[str, TextPart] = {"plies": plies, "best": MoveText(best.name)}
+    # Scores are from our point of view: the lower, the better a reply looks.
+    pairs = list(zip(mine, theirs, strict=True))
+    if all(one > other for one, other in pairs):
         return None
-    better = [mine[shown[step]] < best.scores_centi[shown[step]] for step in arguments]
-    words: dict[str, TextPart] = {
-        "where": ListText([DEPTH_PHRASES[step] for step in arguments])
-        if steps
-        else _plies_ahead([step + 2 for step in arguments]),
-        "best": MoveText(best.name),
-    }
-    if all(better):
-        return Sentence("{where} it looks better than {best}.", words, is_capital=True)
-    if any(better):
-        return Sentence("{where} it looks at least as good as {best}.", words, is_capital=True)
-    return Sentence("{where} it looks as good as {best}.", words, is_capital=True)
+    if any(one > other for one, other in pairs):
+        return Sentence(
+            "Looking {plies} plies ahead, both taken together, it looks at least as good as {best}.", words
+        )
+    if all(one < other for one, other in pairs):
+        return Sentence("Looking {plies} plies ahead it looks better than {best}.", words)
+    if all(one == other for one, other in pairs):
+        return Sentence("Looking {plies} plies ahead it looks as good as {best}.", words)
+    return Sentence("Looking {plies} plies ahead it looks at least as good as {best}.", words)
 
 
-def _plies_ahead(plies: Sequence[int]) -> Sentence:
-    if len(plies) > 2 and plies[-1] - plies[0] == len(plies) - 1:
-        return Sentence("looking {first} to {last} plies ahead", {"first": plies[0], "last": plies[-1]})
-    return Sentence("looking {plies} plies ahead", {"plies": ListText([str(each) for each in plies])})
-
-
-def bait_costs(cost: int) -> Sentence:
-    """Format the cost of a bait, given in hundredths of a per cent."""
-    return Sentence("It costs {share}.", {"share": game_share(cost / WHOLE)})
+def bait_costs(bait: BaitReport) -> Sentence:
+    """Say what a bait costs, and to which depth that holds."""
+    return Sentence("It costs {share}.", {"share": with_depth(game_share(bait.cost / WHOLE), bait)})
 
 
 def _is_number(text: str | None) -> bool:

@@ -1,6 +1,8 @@
 """The verdict on a reply to one of our moves: its kind, and sentences that explain it.
 
-A reply is judged by its cost first, so throwing away a won game is a slip even if the game was decided.
+What a reply is called, what it cost and which reply was best are the judge's verdict (`engine.judge`); until
+it is there, nothing is said about them. A reply is judged by its cost first, so throwing away a won game is
+a slip even if the game was decided.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +10,17 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from bot.text.bait_text import bait_comparison, bait_costs, people_play, price, score_part, scores_part
+from bot.base.rounding import NO_VALUE
+from bot.text.bait_text import (
+    bait_comparison,
+    bait_costs,
+    game_share,
+    people_play,
+    price,
+    score_part,
+    scores_part,
+    with_depth,
+)
 from bot.text.sentence import (
     BracketText,
     JoinedText,
@@ -19,11 +31,11 @@ from bot.text.sentence import (
     WhoText,
     part_json,
 )
-from bot.text.trap_report import BaitReport, DecisionReport, RefusalReport, ReplyReport
+from bot.text.trap_report import BaitReport, DecisionReport, JudgedReply, RefusalReport, ReplyReport
 from engine.decision import OutcomeKind, SearchMode
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
-from storage.evidence.slips import is_slip
+from engine.judge import ReplyWord
 
 
 class MomentKind(StrEnum):
@@ -34,23 +46,25 @@ class MomentKind(StrEnum):
     SAW = "saw"
     """The reply was the best one, although there was a bait."""
     AVOIDED = "avoided"
-    """The reply avoided the bait; it was neither a best reply nor a slip."""
+    """The reply avoided the bait; it was neither a best reply nor an error."""
     SLIPPED = "slipped"
-    """The reply avoided the bait but was a slip."""
+    """The reply avoided the bait but was an error."""
     OPEN = "open"
     """Our move set a trap but was the last move of the game, so there was no reply."""
     CALM = "calm"
     """There was no bait, and the reply was the best one."""
     SLIP = "slip"
-    """The reply cost a tenth of the game or more; no bait was taken."""
+    """The reply was an error; no bait was taken."""
     LOOSE = "loose"
-    """The reply was neither the best one nor a slip."""
+    """The reply was neither a best one nor an error."""
     DECIDED = "decided"
-    """The game was decided, and the reply did not change that."""
+    """We win by force, whatever the reply."""
     FORCED = "forced"
     """There was only one reply."""
     PENDING = "pending"
-    """The reply has not been judged yet."""
+    """The move is still being analysed: its replies are not known yet."""
+    JUDGING = "judging"
+    """The judge has not seen the reply yet."""
     REST = "rest"
     """There was no trap and no reply."""
 
@@ -86,6 +100,7 @@ _LABELS: Mapping[MomentKind, Sentence] = {
     MomentKind.DECIDED: Sentence("already decided"),
     MomentKind.FORCED: Sentence("only one reply"),
     MomentKind.PENDING: Sentence("still being analysed"),
+    MomentKind.JUDGING: Sentence("not judged yet"),
     MomentKind.REST: Sentence("not answered"),
 }
 _MARKS: Mapping[str, Sentence] = {
@@ -93,7 +108,9 @@ _MARKS: Mapping[str, Sentence] = {
     "best": Sentence("the best reply is {move}"),
     "played": Sentence("{move} was played", you="you played {move}"),
     "fell": Sentence("the bait {move} was taken", you="you took the bait {move}"),
-    "good": Sentence("the best reply, {move}, was played", you="you played the best reply, {move}"),
+    "good": Sentence(
+        "{move}, one of the best replies, was played", you="you played {move}, one of the best replies"
+    ),
 }
 
 
@@ -102,7 +119,7 @@ class MomentFact:
     """A fact about one reply: a label, the move and a comment."""
 
     kind: str
-    """``trap``, ``fell``, ``slip``, ``good`` or ``best``."""
+    """``trap``, ``fell``, ``slip``, ``good``, ``played`` or ``best``."""
     term: Sentence
     move: MoveText
     text: TextPart
@@ -193,20 +210,24 @@ class _Moment:
     bot: WhoText
     unit: str
     baits: tuple[tuple[BaitReport, ReplyReport], ...]
-    """Confirmed baits, the first being *the* bait; empty in decided positions."""
-    bests: tuple[ReplyReport, ...]
-    best: ReplyReport | None
-    """The best reply to name: the reply played if it is in `bests`, otherwise the first of `bests`."""
+    """The baits, the first being *the* bait; empty in decided positions."""
+    bests: tuple[JudgedReply, ...]
+    """The replies that are known to be best; the first is named: the reply played, if it is one of them."""
     played: ReplyReport | None
 
     @property
-    def cost(self) -> int:
-        """Cost of the reply, in hundredths of a per cent of the game."""
-        return self.decision.cost or 0
+    def best(self) -> JudgedReply | None:
+        """The best reply to name; None until the reply is judged."""
+        return self.bests[0] if self.bests and self.decision.judged is not None else None
+
+    @property
+    def is_best(self) -> bool:
+        """Whether the reply is one of the best."""
+        return self.decision.judged is not None and self.decision.judged.word is ReplyWord.BEST
 
     @property
     def is_checked(self) -> bool:
-        """Whether each of the forecast's baits has been confirmed or ruled out."""
+        """Whether it is known which replies are baits."""
         return self.decision.forecast is not None and self.decision.forecast.is_judged
 
     @property
@@ -222,12 +243,20 @@ class _Moment:
     @property
     def missed(self) -> Sentence:
         """State the reply's cost, and name the better reply."""
-        paid = price(self.cost / WHOLE, self.decision.cost_text, self.unit)
         return Sentence(
             "{move} cost {price}; {best} was better.",
-            {**self.arguments, "price": paid},
+            {**self.arguments, "price": self.price},
             you="{move} cost you {price}; {best} was better.",
         )
+
+    @property
+    def price(self) -> TextPart:
+        """The reply's cost, with the depth to which it holds."""
+        judged = self.decision.judged
+        if judged is None:
+            return NO_VALUE
+        paid = price(judged.cost / WHOLE, judged.cost_text, self.unit)
+        return with_depth(paid, judged)
 
 
 def judge_moment(
@@ -237,7 +266,6 @@ def judge_moment(
     unit: str,
     *,
     is_blind: bool = False,
-    steps: Sequence[int] = (),
 ) -> MomentVerdict:
     """Judge one of our moves and the reply to it.
 
@@ -247,13 +275,12 @@ def judge_moment(
         bot: The bot's name.
         unit: The unit of scores (`Game.score_unit`).
         is_blind: Whether to hide the strategy and its method.
-        steps: Indices of the depths whose scores a blind report shows.
     """
     moment = _moment(decision, name, bot, unit)
     kind = _kind(moment)
     title, line = _title_and_outcome(kind, moment)
     origin = [] if is_blind else [_pick_source(moment), _model_use(moment)]
-    baits = _temptation(moment, steps, is_blind=is_blind)
+    baits = _temptation(moment, is_blind=is_blind)
     story = (*origin, *baits, line)
     reason = None if is_blind else _plain_search_move(moment)
     return MomentVerdict(
@@ -275,18 +302,16 @@ def _moment(decision: DecisionReport, name: str, bot: str, unit: str) -> _Moment
     baits: Sequence[BaitReport] = ()
     if forecast is not None and forecast.is_judged and not decision.is_decided:
         baits = sorted(forecast.baits, key=lambda each: -each.probability * each.cost)
-    least = min((each.final_centi for each in decision.replies), default=0)
-    bests = tuple(each for each in decision.replies if each.final_centi == least)
-    played = by_reply.get(decision.reply or "")
+    judged = (decision.judged, decision.best, *(each.judged for each in decision.replies))
+    bests = {each.reply: each for each in judged if each is not None and each.word is ReplyWord.BEST}
     return _Moment(
         decision=decision,
         name=WhoText("person", name),
         bot=WhoText("bot", bot),
         unit=unit,
         baits=tuple((bait, by_reply[bait.reply]) for bait in baits if bait.reply in by_reply),
-        bests=bests,
-        best=played if played in bests else next(iter(bests), None),
-        played=played,
+        bests=tuple(bests.values()),
+        played=by_reply.get(decision.reply or ""),
     )
 
 
@@ -298,15 +323,17 @@ def _kind(moment: _Moment) -> MomentKind:
         return MomentKind.OPEN if has_bait else MomentKind.REST
     if len(decision.replies) == 1:
         return MomentKind.FORCED
+    if decision.judged is None:
+        return MomentKind.JUDGING
     if has_bait and decision.forecast is not None and decision.forecast.is_taken:
         return MomentKind.TOOK_BAIT
-    if decision.outcome is OutcomeKind.OPTIMAL:
-        return MomentKind.SAW if has_bait else MomentKind.CALM
-    if is_slip(moment.cost, is_taken=False, is_decided=decision.is_decided):
+    if decision.judged.word is ReplyWord.ERROR:
         return MomentKind.SLIPPED if has_bait else MomentKind.SLIP
-    if has_bait:
-        return MomentKind.AVOIDED
-    return MomentKind.DECIDED if decision.is_decided else MomentKind.LOOSE
+    if _is_lost(moment):
+        return MomentKind.DECIDED
+    if decision.judged.word is ReplyWord.BEST:
+        return MomentKind.SAW if has_bait else MomentKind.CALM
+    return MomentKind.AVOIDED if has_bait else MomentKind.LOOSE
 
 
 def _title_and_outcome(kind: MomentKind, moment: _Moment) -> tuple[Sentence, TextPart | None]:
@@ -319,15 +346,11 @@ def _title_and_outcome(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Tex
         case MomentKind.SAW if are_many:
             return Sentence(
                 "{name} saw through the traps", arguments, you="You saw through the traps"
-            ), Sentence(
-                "{name} played {move}, the best reply.", arguments, you="You played {move}, the best reply."
-            )
+            ), _played_best(moment)
         case MomentKind.SAW:
             return Sentence(
                 "{name} saw through the trap", arguments, you="You saw through the trap"
-            ), Sentence(
-                "{name} played {move}, the best reply.", arguments, you="You played {move}, the best reply."
-            )
+            ), _played_best(moment)
         case MomentKind.AVOIDED | MomentKind.SLIPPED:
             title = Sentence("Trap avoided, but a slip")
             if kind is MomentKind.AVOIDED:
@@ -349,33 +372,41 @@ def _title_and_outcome(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Tex
                     arguments,
                     you="No trap, and you found the best reply",
                 )
-            return title, Sentence(
-                "{name} played {move}, one of the best replies.",
-                arguments,
-                you="You played {move}, one of the best replies.",
-            )
+            return title, _played_best(moment)
         case MomentKind.SLIP:
             return Sentence("A slip"), JoinedText([*_before_missed(moment), missed])
         case MomentKind.LOOSE:
             return Sentence("Not quite the best reply"), JoinedText([*_before_missed(moment), missed])
         case MomentKind.DECIDED:
-            if _is_lost(moment):
-                return Sentence("Already decided"), Sentence(
-                    "{bot} wins by force here, whatever the reply.",
-                    arguments,
-                    you="{bot} wins by force here, whatever you reply.",
-                )
-            return Sentence("Already decided"), JoinedText([*_before_missed(moment), missed])
+            return Sentence("Already decided"), Sentence(
+                "{bot} wins by force here, whatever the reply.",
+                arguments,
+                you="{bot} wins by force here, whatever you reply.",
+            )
         case MomentKind.FORCED:
             return _forced(moment)
         case MomentKind.PENDING:
             return Sentence("Still being analysed"), Sentence(
                 "{bot} is still working out what the replies were worth.", arguments
             )
+        case MomentKind.JUDGING:
+            return Sentence("Not judged yet"), Sentence(
+                "{name} played {move}. A deep search that judges the reply has not run yet.",
+                arguments,
+                you="You played {move}. A deep search that judges your reply has not run yet.",
+            )
         case MomentKind.REST:
             return Sentence("The last move"), Sentence(
                 "The game ended before {bot}'s move was answered.", arguments
             )
+
+
+def _played_best(moment: _Moment) -> Sentence:
+    return Sentence(
+        "{name} played {move}, one of the best replies.",
+        moment.arguments,
+        you="You played {move}, one of the best replies.",
+    )
 
 
 def _took_bait(moment: _Moment) -> tuple[Sentence, Sentence]:
@@ -413,22 +444,26 @@ def _unanswered(moment: _Moment) -> Sentence:
 
 def _before_missed(moment: _Moment) -> list[Sentence]:
     """For a reply that took no bait, return the sentences that precede its cost."""
-    if moment.decision.is_decided:
-        if _is_lost(moment):
-            return []
+    if moment.best is not None and moment.best.score_centi >= WIN_CENTI:
         return [
             Sentence("{name} could win by force here.", moment.arguments, you="You could win by force here.")
         ]
-    return [Sentence("There was no bait here.")] if moment.is_checked else []
+    if moment.decision.is_decided or not moment.is_checked:
+        return []
+    return [Sentence("There was no bait here.")]
 
 
 def _is_lost(moment: _Moment) -> bool:
-    """Whether the opponent loses after every reply."""
-    return min((each.final_centi for each in moment.decision.replies), default=0) >= WIN_CENTI
+    """Whether the opponent loses by force after every reply."""
+    best, decision = moment.decision.best, moment.decision
+    own = min((each.final_centi for each in decision.replies), default=0) if decision.is_complete else 0
+    return own >= WIN_CENTI or (best is not None and best.score_centi <= -WIN_CENTI)
 
 
-def _temptation(moment: _Moment, steps: Sequence[int], *, is_blind: bool) -> list[TextPart]:
-    """Describe this move's baits in comparison with the best reply."""
+def _temptation(moment: _Moment, *, is_blind: bool) -> list[TextPart]:
+    """Describe this move's baits in comparison with the best replies."""
+    judged = moment.decision.best
+    best = next((each for each in moment.decision.replies if judged and each.reply == judged.reply), None)
     said: list[TextPart] = []
     for number, (bait, reply) in enumerate(moment.baits):
         arguments: dict[str, TextPart] = {
@@ -440,12 +475,9 @@ def _temptation(moment: _Moment, steps: Sequence[int], *, is_blind: bool) -> lis
             first = Sentence("Another: {people} {move}.", arguments)
         elif is_blind or moment.decision.sets_traps:
             first = Sentence("A trap: {people} {move} here.", arguments)
-        score_texts = (
-            None if moment.best is None else bait_comparison(reply, moment.best, moment.bests, steps)
-        )
-        said.append(
-            JoinedText([each for each in (first, score_texts, bait_costs(bait.cost)) if each is not None])
-        )
+        costs = bait_costs(bait)
+        parts = (first, bait_comparison(reply, best), costs)
+        said.append(JoinedText([each for each in parts if each is not None]))
     return said
 
 
@@ -453,7 +485,7 @@ def _bait_probability_text(kind: MomentKind, moment: _Moment) -> Sentence | None
     if not moment.baits:
         return None
     bait, reply = moment.baits[0]
-    share = Sentence("{share} of the game", {"share": ShareText(bait.cost / WHOLE)})
+    share = with_depth(game_share(bait.cost / WHOLE), bait)
     return Sentence(
         "{people} {move}, which costs {share}: {verdict}.",
         {
@@ -590,10 +622,10 @@ def _refusal(moment: _Moment, refusal: RefusalReport) -> Sentence:
 
 
 def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentFact]:
-    decision, played, best = moment.decision, moment.played, moment.best
+    decision, played, best, judged = moment.decision, moment.played, moment.best, moment.decision.judged
     term = Sentence("A bait") if len(moment.baits) > 1 else Sentence("The bait")
     facts = [
-        MomentFact("trap", term, MoveText(reply.name), scores_part(reply))
+        MomentFact("trap", term, MoveText(reply.name), scores_part(reply, reply.judged))
         for _, reply in moment.baits
         if reply != played
     ]
@@ -601,12 +633,12 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
         return facts
     if played is not None:
         took_bait = kind is MomentKind.TOOK_BAIT
-        parts: list[TextPart] = [scores_part(played)] if took_bait else []
-        if decision.cost_centi:
-            paid = price(moment.cost / WHOLE, decision.cost_text, moment.unit)
-            parts.append(Sentence("cost {price}", {"price": paid}))
-        elif not took_bait:
-            parts.append(scores_part(played))
+        parts: list[TextPart] = []
+        has_cost = judged is not None and not moment.is_best and kind is not MomentKind.DECIDED
+        if took_bait or not has_cost:
+            parts.append(scores_part(played, judged))
+        if has_cost:
+            parts.append(Sentence("cost {price}", {"price": moment.price}))
         # Without a forecast the probabilities are those of the player's own model.
         if played.probability is not None and not (is_blind and decision.forecast is None):
             parts.append(
@@ -615,22 +647,35 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
         said = Sentence("{name} played", moment.arguments, you="You played")
         if took_bait:
             said = Sentence("{name} took", moment.arguments, you="You took")
-        mood = "fell" if took_bait else "slip" if decision.cost_centi else "good"
-        facts.append(MomentFact(mood, said, MoveText(played.name), JoinedText(parts, is_list=True)))
-    if best is not None and best != played:
-        facts.append(MomentFact("best", Sentence("Best was"), MoveText(best.name), scores_part(best)))
+        facts.append(
+            MomentFact(_mood(kind, moment), said, MoveText(played.name), JoinedText(parts, is_list=True))
+        )
+    if best is not None and not moment.is_best and kind is not MomentKind.DECIDED:
+        reply = next((each for each in decision.replies if each.reply == best.reply), None)
+        facts.append(MomentFact("best", Sentence("Best was"), MoveText(best.name), scores_part(reply, best)))
     return facts
+
+
+def _mood(kind: MomentKind, moment: _Moment) -> str:
+    """The colour of the fact about the reply played; empty if it is not judged."""
+    if kind is MomentKind.TOOK_BAIT:
+        return "fell"
+    if moment.decision.judged is None:
+        return "played"
+    return "good" if moment.is_best else "slip"
 
 
 def _marks(moment: _Moment) -> list[MomentMark]:
     """Return the marks for the baits, the best reply and the reply played; later marks cover earlier ones."""
-    baits = [reply for _, reply in moment.baits]
-    marked = [("trap", reply) for reply in baits if reply != moment.played]
-    if moment.best is not None and moment.best != moment.played:
-        marked.append(("best", moment.best))
-    if moment.played is not None:
-        kind = "fell" if moment.played in baits else "played" if moment.decision.cost_centi else "good"
-        marked.append((kind, moment.played))
+    baits, played, best = [reply for _, reply in moment.baits], moment.played, moment.best
+    marked: list[tuple[str, ReplyReport | JudgedReply]] = [
+        ("trap", reply) for reply in baits if reply != played
+    ]
+    if best is not None and not moment.is_best:
+        marked.append(("best", best))
+    if played is not None:
+        kind = "fell" if played in baits else "good" if moment.is_best else "played"
+        marked.append((kind, played))
     return [
         MomentMark(kind, reply.squares, replace(_MARKS[kind], arguments={"move": MoveText(reply.name)}))
         for kind, reply in marked

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 from bot.base.rounding import half_up
-from bot.text.bait_text import bait_costs, game_share
+from bot.text.bait_text import bait_costs, game_share, with_depth
 from bot.text.sentence import JoinedText, ListText, MoveText, Sentence, TextPart
+from bot.text.trap_report import BaitReport, JudgedReply
 from engine.expected import PER_PERCENT, WHOLE
 
 EQUAL_COST_TOLERANCE = PER_PERCENT // 2
 """Costs below this, half a per cent of the game, are mere rounding differences."""
-NamedCost = tuple[str, int]
-"""The name of a reply, and the reply's cost in hundredths of a per cent of the game."""
 
 
 def _in_hundred(probability: float) -> Sentence:
@@ -24,15 +23,14 @@ def hint_text(name: str, probability: float) -> Sentence:
     )
 
 
-def wrong_text(name: str, cost: int, probability: float | None) -> Sentence:
+def wrong_text(wrong: JudgedReply, probability: float | None) -> Sentence:
     """Respond to a wrong reply.
 
     Args:
-        name: The reply.
-        cost: Cost of the reply, in hundredths of a per cent of the game.
+        wrong: The reply.
         probability: If the reply is a bait, the probability that people play it; otherwise None.
     """
-    arguments: dict[str, TextPart] = {"move": MoveText(name), "share": game_share(cost / WHOLE)}
+    arguments: dict[str, TextPart] = {"move": MoveText(wrong.name), "share": _cost(wrong)}
     if probability is None:
         return Sentence("{move} is not good: it costs {share}. Try again.", arguments)
     return Sentence(
@@ -41,15 +39,15 @@ def wrong_text(name: str, cost: int, probability: float | None) -> Sentence:
     )
 
 
-def title_text(good: Sequence[NamedCost], found: NamedCost | None) -> Sentence:
+def title_text(good: Sequence[JudgedReply], found: JudgedReply | None) -> Sentence:
     """The heading of a solution; `found` is the person's good reply, or None."""
     if found is not None:
-        return Sentence("A good reply") if found[1] else Sentence("Found")
+        return Sentence("A good reply") if found.cost else Sentence("Found")
     one = Sentence("This was the reply to find")
     return one if len(good) == 1 else Sentence("These were the replies to find")
 
 
-def good_replies_text(good: Sequence[NamedCost], found: NamedCost | None) -> JoinedText:
+def good_replies_text(good: Sequence[JudgedReply], found: JudgedReply | None) -> JoinedText:
     """List the good replies in a sentence.
 
     Args:
@@ -57,30 +55,33 @@ def good_replies_text(good: Sequence[NamedCost], found: NamedCost | None) -> Joi
         found: The person's good reply; None if they found none.
     """
     best = good[0]
-    name, cost = shown = found or best
-    is_best = cost < EQUAL_COST_TOLERANCE
-    arguments: dict[str, TextPart] = {"move": MoveText(name)}
+    shown = found or best
+    is_best = shown.cost < EQUAL_COST_TOLERANCE
+    arguments: dict[str, TextPart] = {"move": MoveText(shown.name)}
     first = Sentence("{move} is the best reply.", arguments)
     if not is_best:
-        arguments |= {"share": game_share(cost / WHOLE), "best": MoveText(best[0])}
+        arguments |= {"share": _cost(shown), "best": MoveText(best.name)}
         first = Sentence("{move} is good: it costs {share} compared with {best}, the best reply.", arguments)
-    named = {shown} if is_best else {shown, best}
-    others = [MoveText(each[0]) for each in good if each not in named]
+    named = [shown] if is_best else [shown, best]
+    others = [MoveText(each.name) for each in good if each not in named]
     if not others:
         return JoinedText([first])
     return JoinedText([first, Sentence("Good as well: {moves}.", {"moves": ListText(others)})])
 
 
-def bait_text(bait: NamedCost, probability: float, comparison: Sentence | None) -> JoinedText:
+def _cost(judged: JudgedReply) -> TextPart:
+    return with_depth(game_share(judged.cost / WHOLE), judged)
+
+
+def bait_text(bait: BaitReport, comparison: Sentence | None) -> JoinedText:
     """Explain why the bait is tempting, and what it costs.
 
     Args:
         bait: The bait.
-        probability: Probability that people play the bait.
         comparison: Comparison with the best reply (`bot.text.bait_text.bait_comparison`); None if unknown.
     """
-    name, cost = bait
     was = Sentence(
-        "The bait was {move}: {often}.", {"move": MoveText(name), "often": _in_hundred(probability)}
+        "The bait was {move}: {often}.", {"move": MoveText(bait.name), "often": _in_hundred(bait.probability)}
     )
-    return JoinedText([each for each in (was, comparison, bait_costs(cost)) if each is not None])
+    costs = bait_costs(bait)
+    return JoinedText([each for each in (was, comparison, costs) if each is not None])

@@ -81,6 +81,10 @@ def summarise_report(
                 one="For one move it is not known whether people are tempted.",
             )
         )
+    if unjudged := kinds.count(MomentKind.JUDGING):
+        story.append(
+            Sentence("{n} replies are not judged yet.", {"n": unjudged}, one="One reply is not judged yet.")
+        )
     return ReportSummary(
         traps=traps,
         saw=kinds.count(MomentKind.SAW),
@@ -164,7 +168,7 @@ def _baits_taken(traps: int, baits_taken: int, lost: float, name: WhoText) -> Se
 
 
 def _is_unchecked(decision: DecisionReport) -> bool:
-    """Whether the move's baits are unknown: the move was answered, but its forecast is unconfirmed."""
+    """Whether the move's baits are unknown: the move was answered, but its forecast is not judged yet."""
     is_answered = decision.outcome is not None and decision.reply is not None
     is_checked = decision.forecast is not None and decision.forecast.is_judged
     return is_answered and not decision.is_decided and len(decision.replies) > 1 and not is_checked

@@ -1,5 +1,8 @@
 """A game's move-by-move report: the value of each of our moves, its trap, and the outcome.
 
+What a reply cost is the judge's verdict (`engine.judge`), and unknown until the judge has seen the reply. The
+paper's trap and the outcome of Figure 9 come from the decision's own scores.
+
 Moves appear in two forms: as recorded (``move``, ``reply``, ``trap``) and in human notation (``name``,
 ``..._name``).
 """
@@ -36,9 +39,10 @@ from engine.game import (
     move_number,
     starting_position,
 )
-from engine.games import get_rules
+from engine.games import ENGINE_GAMES, get_rules
 from engine.human.opponent_value import UNSEARCHED
 from engine.human.reply_forecast import ReplyForecast
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts, ReplyWord
 from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
 from engine.params import OpponentScale, Scale
 from engine.strategies.proof import cost as proof_cost
@@ -46,9 +50,8 @@ from engine.strategies.registry import STRATEGIES
 from storage.errors import decoding, reason_of
 from storage.ledger.decisions import list_decisions
 from storage.ledger.forecasts import forecasts_of_game
+from storage.ledger.judgements import judgements_of_game
 from storage.records import StoredDecision, StoredGame
-
-_UNIT_CENTI = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,29 @@ class CandidateReport:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedReply:
+    """What a reply costs, by the judge."""
+
+    reply: str
+    name: str
+    squares: tuple[str, ...]
+    word: ReplyWord
+    """What the reply is called."""
+    cost: int
+    """Cost in hundredths of a per cent of expected score."""
+    cost_text: str
+    """The difference between its score and the best reply's, as text; empty for a best reply."""
+    score_centi: int
+    """Score after the reply, from the opponent's point of view."""
+    score_text: str
+    judge_depth: int | None
+    """The cost holds to this depth in plies, counted from our move like the depths of `ReplyReport`. None in
+    games that need another engine, where the judge's costs are the decision's own."""
+    is_solved: bool
+    """Whether the cost is the true cost, whatever the depth."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyReport:
     """One reply to the move that we played."""
 
@@ -89,9 +115,10 @@ class ReplyReport:
     name: str
     squares: tuple[str, ...]
     scores_centi: tuple[int, ...]
-    """Our scores from searches of 2 plies up to the full depth; empty if only a bound is known."""
+    """Our scores from searches of 2 plies, counted from our move, up to the decision's depth; empty if only a
+    bound is known."""
     final_centi: int
-    """Score at full depth, from our point of view."""
+    """Score at the decision's depth, from our point of view."""
     our_text: str
     their_text: str
     """The final score from the opponent's point of view, as text."""
@@ -101,14 +128,8 @@ class ReplyReport:
     """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
     is_paper_trap: bool
     """Whether the quality reaches the threshold of a trap."""
-    cost: int
-    """Cost of the reply, in hundredths of a per cent of expected score."""
-    cost_text: str
-    """Loss compared with the best reply, as text; empty if the reply is the best or only a bound is known."""
-    shallow_text: str | None
-    """The score most favourable to the opponent below the full depth; None if there is no shallower score."""
-    shallow_plies: int | None
-    """Depth in plies of the search that gave `shallow_text`."""
+    judged: JudgedReply | None
+    """The judge's verdict; None if the reply was not judged."""
     probability: float | None
     """Probability of the reply, from the decision's forecast or the model that chose the move."""
 
@@ -134,10 +155,9 @@ class BaitReport:
     """Probability that people play the bait."""
     cost: int
     """Cost by the judge, in hundredths of a per cent of expected score."""
-    depth: int
-    """The cost holds to this depth in plies, counted from the position before the bait."""
+    judge_depth: int | None
+    """See `JudgedReply`."""
     is_solved: bool
-    """Whether the cost is the true cost, whatever the depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,12 +256,16 @@ class DecisionReport:
     """The opponent's reply; None if the opponent has not replied."""
     reply_name: str | None
     outcome: OutcomeKind | None
+    """The outcome by Figure 9, from the decision's own scores; None until the profile is complete."""
     fell_for_best: bool | None
-    cost_centi: int | None
-    """The reply's cost to the opponent; like the previous two fields, None until the reply is judged."""
-    cost_text: str | None
+    best: JudgedReply | None
+    """The best reply by the judge; None until the judge has seen the position."""
+    judged: JudgedReply | None
+    """The judge's verdict on the reply; None if there is none yet."""
     cost: int | None
-    """The reply's cost in hundredths of a per cent of expected score."""
+    """Its cost, in hundredths of a per cent of expected score; None if there is none yet."""
+    cost_text: str | None
+    """See `JudgedReply`; None if there is no verdict yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,9 +304,12 @@ async def game_report(session: AsyncSession, stored: StoredGame) -> GameReport:
     """
     decisions = await list_decisions(session, stored.id)
     forecasts = await forecasts_of_game(session, stored.id)
+    costs = await judgements_of_game(session, stored.id)
     # Naming thousands of moves is slow and must not block the event loop.
     try:
-        return await asyncio.to_thread(_build_report, _rules(stored.game), stored, decisions, forecasts)
+        return await asyncio.to_thread(
+            _build_report, _rules(stored.game), stored, decisions, forecasts, costs
+        )
     except (BadPosition, IllegalMove, IncompleteProfile) as error:
         raise RecordError(reason_of(error)) from error
 
@@ -297,6 +324,7 @@ def _build_report(
     stored: StoredGame,
     decisions: Sequence[StoredDecision],
     forecasts: Mapping[int, ReplyForecast],
+    costs: Mapping[int, ReplyCosts],
 ) -> GameReport:
     names = []
     position = starting_position(game, stored.initial_position)
@@ -310,7 +338,10 @@ def _build_report(
         _sets_traps(stored.strategy),
         game.sides,
         tuple(names),
-        tuple(decision_report(game, stored, decision, forecasts.get(decision.id)) for decision in decisions),
+        tuple(
+            decision_report(game, stored, each, forecasts.get(each.id), costs.get(each.id))
+            for each in decisions
+        ),
     )
 
 
@@ -347,7 +378,11 @@ class _Board:
 
 
 def decision_report(
-    game: Game[Any], stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
+    game: Game[Any],
+    stored: StoredGame,
+    made: StoredDecision,
+    forecast: ReplyForecast | None,
+    costs: ReplyCosts | None,
 ) -> DecisionReport:
     """Report on one decision.
 
@@ -356,6 +391,7 @@ def decision_report(
         stored: The game in which the decision was made.
         made: The decision.
         forecast: How people are expected to reply; None if not known yet.
+        costs: What the reply and others cost, by the judge; None if not known yet.
 
     Raises:
         ValueError: The record contradicts the rules or is inconsistent.
@@ -378,11 +414,9 @@ def decision_report(
     if best is not None:
         trap = TrapReport(best.reply, after.name(best.reply), best.quality, percent(best.quality / WHOLE, 1))
     searched = [profile for profile in chosen.replies if profile.bound_centi != UNSEARCHED]
-    replies = tuple(_reply(after, made, profile, judgement, forecast) for profile in searched)
-    cost_text = None
-    if outcome is not None:
-        played = next((each for each in replies if each.reply == outcome.reply), None)
-        cost_text = (played and played.cost_text) or _size_text(before, outcome.cost_centi)
+    judged = _judged_replies(after, forecast, costs)
+    replies = tuple(_reply(after, profile, judgement, forecast, judged) for profile in searched)
+    of_reply = None if outcome is None or outcome.reply is None else judged.get(outcome.reply)
     return DecisionReport(
         ply=made.ply,
         number=move_number(game, stored.moves, made.ply),
@@ -420,10 +454,44 @@ def decision_report(
         reply_name=None if reply is None else after.name(reply),
         outcome=None if outcome is None else outcome.kind,
         fell_for_best=None if outcome is None else outcome.fell_for_best,
-        cost_centi=None if outcome is None else outcome.cost_centi,
-        cost_text=cost_text,
-        cost=None if outcome is None or judgement is None or outcome.reply is None else outcome.cost,
+        best=next(iter(judged.values()), None),
+        judged=of_reply,
+        cost=None if of_reply is None else of_reply.cost,
+        cost_text=None if of_reply is None else of_reply.cost_text,
     )
+
+
+def _judged_replies(
+    board: _Board, forecast: ReplyForecast | None, costs: ReplyCosts | None
+) -> dict[str, JudgedReply]:
+    """All replies that the judge has seen, the best one first."""
+    known = [each for each in (costs, None if forecast is None else forecast.costs) if each is not None]
+    known = [each for each in known if each.version == JUDGE_VERSION]
+    if not known:
+        return {}
+    best = known[0].best
+    found = {each.reply: each for each in (best, *(reply for each in known for reply in each.replies))}
+    return {reply: _judged_reply(board, best, each) for reply, each in found.items()}
+
+
+def _judged_reply(board: _Board, best: ReplyCost, made: ReplyCost) -> JudgedReply:
+    size = "" if made.word is ReplyWord.BEST else _size_text(board, best.score_centi - made.score_centi)
+    return JudgedReply(
+        reply=made.reply,
+        name=board.name(made.reply),
+        squares=board.squares(made.reply),
+        word=made.word,
+        cost=made.cost,
+        cost_text=size,
+        score_centi=made.score_centi,
+        score_text=board.score(made.score_centi),
+        judge_depth=_judge_depth(board, made),
+        is_solved=made.is_solved,
+    )
+
+
+def _judge_depth(board: _Board, made: ReplyCost) -> int | None:
+    return None if board.game.name in ENGINE_GAMES else made.depth + 1
 
 
 def _draw(board: "_Board", decision: Decision) -> DrawReport | None:
@@ -467,7 +535,7 @@ def _forecast(
                 board.name(each.reply),
                 each.p_reply,
                 each.cost.cost,
-                each.cost.depth,
+                _judge_depth(board, each.cost),
                 each.cost.is_solved,
             )
             for each in baits
@@ -512,19 +580,13 @@ def _judged(candidate: Candidate, decision: Decision) -> Judgement | None:
 
 def _reply(
     board: _Board,
-    made: StoredDecision,
     profile: ReplyProfile,
     judgement: Judgement | None,
     forecast: ReplyForecast | None,
+    judged_replies: Mapping[str, JudgedReply],
 ) -> ReplyReport:
-    chosen = made.decision.chosen
     scores, final = profile.scores_centi, profile.final_centi
     judged = None if judgement is None else judgement.of(profile.reply)
-    shallow_text = shallow_plies = None
-    if len(scores) > 1:
-        # The lowest for us; of equal ones the deepest, which means the most.
-        least, shallow_plies = min((score, -plies) for plies, score in enumerate(scores[:-1], start=2))
-        shallow_text, shallow_plies = board.score(-least), -shallow_plies
     return ReplyReport(
         reply=profile.reply,
         name=board.name(profile.reply),
@@ -536,10 +598,7 @@ def _reply(
         score_texts=tuple(board.score(-score) for score in scores),
         quality=0.0 if judged is None else judged.quality,
         is_paper_trap=judged is not None and judgement is not None and judgement.is_paper_trap(judged),
-        cost=0 if judged is None else judged.cost,
-        cost_text=_cost_text(board, chosen.raw_centi, final) if scores else "",
-        shallow_text=shallow_text,
-        shallow_plies=shallow_plies,
+        judged=judged_replies.get(profile.reply),
         probability=profile.probability if forecast is None else forecast.probability_of(profile.reply),
     )
 
@@ -551,19 +610,6 @@ def _pick_text(board: _Board, pick: DirectMove | None) -> str | None:
 def _value_text(board: _Board, value: float, scale: Scale | OpponentScale) -> str:
     """Format a value in its scale's unit: a share of a point, or a score."""
     return percent(value / WHOLE, 1) if scale == Scale.EXPECTED else board.score(value)
-
-
-def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
-    """Format the opponent's loss from a reply; empty if there is no loss.
-
-    If both scores mean the same decided result, a difference below one unit only reflects the game's length.
-    """
-    size = made_centi - best_centi
-    if size <= 0:
-        return ""
-    if size < _UNIT_CENTI and min(abs(best_centi), abs(made_centi)) >= WIN_CENTI:
-        return "a few moves"
-    return _size_text(board, size)
 
 
 def _size_text(board: _Board, size_centi: float) -> str:

@@ -15,7 +15,7 @@ from bot.parts.values import (
     Part,
     TablePart,
 )
-from bot.text.bait_text import score_text
+from bot.text.bait_text import score_text, with_depth
 from bot.text.trap_report import GameReport
 from bot.views.game import game_heading
 from bot.views.moments import Moment, moment_of
@@ -27,7 +27,7 @@ from storage.evidence.queries.game_list import MoveMark
 _COLUMNS = (
     Column("Move", is_text=True),
     Column("Bait", is_text=True),
-    *map(Column, ("Expected", "At depth 2", "In truth", "Costs")),
+    *map(Column, ("Expected", "At depth 2", "At depth 3", "Costs")),
     Column("Reply", is_text=True),
 )
 _NO_PAGER = Pager(1, None, "", "")
@@ -74,7 +74,8 @@ def _counts(moments: Sequence[Moment]) -> str:
     counted_ = [each.decision for each in moments if not each.decision.is_decided and each.decision.is_trap]
     fell = sum(each.outcome == "fell" for each in counted_)
     accident = "" if all(each.decision.sets_traps for each in moments) else " by accident"
-    said = f"Traps in the paper's sense: {len(counted_)} set{accident}, {fell} successful."
+    set_ = f"{len(counted_)} set{accident}, {fell} successful"
+    said = f"Traps in the paper's sense, each at its move's own depth: {set_}."
     unknown = sum(
         not each.is_checked and len(each.decision.replies) > 1 and each.decision.reply is not None
         for each in moments
@@ -99,14 +100,13 @@ def _baits(moments: Sequence[Moment]) -> list[Part]:
                     f"{told.number}. {told.name}",
                     bait.name,
                     percent(bait.probability, 1),
-                    score_text(reply.score_texts[0] if reply.score_texts else None),
-                    score_text(reply.their_text),
-                    percent(bait.cost / WHOLE, 1),
+                    *(score_text(text) for text in (*reply.score_texts, None, None)[:2]),
+                    str(with_depth(percent(bait.cost / WHOLE, 1), bait)),
                     f"{told.reply_name or NO_VALUE}{', the bait' * (told.reply == bait.reply)}",
                 )
             )
     nothing = (
-        f"No confirmed trap {'so far in' if waiting else 'in'} this game: "
+        f"No trap {'so far in' if waiting else 'in'} this game: "
         f"{plural(len(played) - waiting, 'move')} judged, {decided} of them decided."
     )
     found: list[Part] = [TablePart("Baits", _COLUMNS, tuple(rows)) if rows else Note(nothing)]

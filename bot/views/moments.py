@@ -12,12 +12,13 @@ from bot.charts.figure import ChartSize
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
 from bot.parts.values import Board, Column, Note, Story, TableCell, TablePart
-from bot.text.bait_text import cost_text, probability_text, score_text, short_name
+from bot.text.bait_text import probability_text, score_text, short_name, with_depth
 from bot.text.moment_text import MomentVerdict, judge_moment
 from bot.text.trap_report import (
     BaitReport,
     CandidateReport,
     DecisionReport,
+    JudgedReply,
     ReplyReport,
     decision_report,
 )
@@ -26,11 +27,13 @@ from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
 from engine.games import GAMES, get_rules
 from engine.human.reply_forecast import ReplyForecast
+from engine.judge import ReplyCosts, ReplyWord
 from engine.judgement import expected_scale_centi
 from storage.errors import reason_of
 from storage.ledger.decisions import get_decision, load_decisions_by_id
 from storage.ledger.forecasts import get_forecast, load_forecasts
 from storage.ledger.games import load_games_by_id
+from storage.ledger.judgements import load_judgements
 from storage.records import StoredDecision, StoredGame
 
 _MARKS = {
@@ -58,6 +61,8 @@ class Moment:
     verdict: MomentVerdict
     values: tuple[tuple[float, ...], ...]
     """The opponent's expected score (0 to 1) after each reply, by depth from 2 plies; empty if unknown."""
+    scale_centi: float
+    """The scale of expected scores in this position (`engine.judgement.expected_scale_centi`)."""
 
     @property
     def marks(self) -> tuple[BoardMark, ...]:
@@ -79,8 +84,10 @@ class Moment:
 
     @property
     def best(self) -> ReplyReport | None:
-        """One of the best replies."""
-        return min(self.decision.replies, key=lambda each: each.final_centi, default=None)
+        """The best reply by the judge; None if it is not known yet or has no scores of its own."""
+        best = self.decision.best
+        replies = (each for each in self.decision.replies if best is not None and each.reply == best.reply)
+        return next(replies, None)
 
     @property
     def is_checked(self) -> bool:
@@ -99,7 +106,7 @@ class Moment:
 
     @property
     def baits(self) -> tuple[BaitReport, ...]:
-        """Confirmed baits; empty in decided positions and for moves that were never played."""
+        """The baits; empty in decided positions and for moves that were never played."""
         found = self.decision.forecast
         if found is None or not found.is_judged or self.decision.is_decided or self.is_dropped:
             return ()
@@ -107,8 +114,9 @@ class Moment:
 
     @property
     def replies(self) -> list[ReplyReport]:
-        """The replies to the move, the opponent's best first."""
-        return sorted(self.decision.replies, key=lambda each: each.final_centi)
+        """The replies to the move: the judge's best one, then by the opponent's score at the full depth."""
+        best = self.best
+        return sorted(self.decision.replies, key=lambda each: (each is not best, each.final_centi))
 
     @property
     def candidates(self) -> list[CandidateReport]:
@@ -143,7 +151,7 @@ class Moment:
 
     @property
     def _shallow_chart(self) -> LineChart | None:
-        """The scores of the bait and the best reply by depth; None if there are fewer than two replies."""
+        """The scores by depth of the best reply and of a bait or the reply played; None without these two."""
         decision, best = self.decision, self.best
         baits = {bait.reply for bait in self.baits}
         tempting = [each for each in decision.replies if each.reply in baits]
@@ -152,53 +160,60 @@ class Moment:
         other = next((each for each in wanted if each != best), None)
         if not self.values or best is None or other is None or len(best.scores_centi) < 2:
             return None
-        values = dict(zip(decision.replies, self.values, strict=True))
         names = {best.reply: "best", other.reply: "bait" if other.reply in baits else "played"}
         return LineChart(
             title="Scores of the replies by depth",
-            description=f"Expected score after {best.name} and {other.name}, from the opponent's view.",
+            description=f"Expected score after {best.name} and {other.name}, from the opponent's view; "
+            f"beyond depth {decision.depth}, the judge's.",
             x_name="plies ahead",
-            lines=tuple(
-                ChartLine(
-                    f"{reply.name}, {names[reply.reply]}",
-                    tuple(range(2, 2 + len(values[reply]))),
-                    tuple(100 * worth for worth in values[reply]),
-                )
-                for reply in (best, other)
-            ),
+            lines=tuple(self._line(reply, names[reply.reply]) for reply in (best, other)),
             y_style=_SHARE,
             size=ChartSize.HALF,
         )
+
+    def _line(self, reply: ReplyReport, name: str) -> ChartLine:
+        """A reply's scores by depth, followed by the judge's score at its greater depth."""
+        values = list(self.values[self.decision.replies.index(reply)])
+        depths, judged = list(range(2, 2 + len(values))), reply.judged
+        depth = 0 if judged is None else judged.judge_depth or 0
+        if judged is not None and depth > max(depths, default=1):
+            depths.append(depth)
+            values.append(expected_score(judged.score_centi, self.scale_centi) / WHOLE)
+        return ChartLine(f"{reply.name}, {name}", tuple(depths), tuple(100 * each for each in values))
 
     @property
     def reply_table(self) -> TablePart:
         """A table of the replies: their values, and how likely people are to play them."""
         told, baits = self.decision, {bait.reply for bait in self.baits}
-        replies, by = self.replies, ""
+        by = ""
         if told.forecast is not None:
             by = f", by a model of people ({told.forecast.model.name})"
             if told.forecast.model.kind == "looks":
                 by = ", judged by shallow scores"
-        rows = []
-        for each in replies:
-            tags = [("best", "good")] if each.final_centi == replies[0].final_centi else []
+        depths = sorted({2, 3, told.depth} - ({3} if told.depth < 3 else set()))
+        rows: list[tuple[TableCell | str, ...]] = []
+        for each in self.replies:
+            judged = each.judged
+            tags = [("best", "good")] if judged is not None and judged.word is ReplyWord.BEST else []
             tags += [("bait", "trap")] if each.reply in baits else []
             tags += [("played", "")] if each.reply == told.reply else []
+            scores = dict(enumerate(each.score_texts, start=2)) | {told.depth: each.their_text}
             rows.append(
                 (
                     TableCell(each.name, tags=tuple(tags)),
-                    score_text(each.score_texts[0] if len(each.score_texts) > 1 else None),
-                    score_text(each.their_text),
-                    cost_text(each.cost_text, ""),
+                    *(score_text(scores.get(depth)) for depth in depths),
+                    judged_cost_text(judged),
                     probability_text(each.probability),
                 )
             )
         unit = f", in {self.unit}" if self.unit else ""
+        columns = (*(f"At depth {depth}" for depth in depths), "Cost by the judge", "Expected")
         return TablePart(
             "Values of the replies",
-            (Column("Reply", is_text=True), *map(Column, ("At depth 2", "In truth", "Cost", "Expected"))),
+            (Column("Reply", is_text=True), *map(Column, columns)),
             tuple(rows),
-            f"Their view{unit}. At depth 2: two plies ahead; in truth: {told.depth} plies from our move on. "
+            f"Their view{unit}. Depths count plies from our move on. Cost by the judge: a share of the game, "
+            "by a deep search of the reply played, the best one and the likeliest two. "
             f"Expected: probability that people play it{by}.",
             nothing="No reply is recorded.",
             records="replies",
@@ -275,7 +290,7 @@ class Moment:
         if told.forecast is not None:
             baits = [
                 f"{bait.name}: {probability_text(bait.probability)} likely, costs "
-                f"{percent(bait.cost / WHOLE)}, {'solved' if bait.is_solved else f'to depth {bait.depth}'}"
+                f"{with_depth(percent(bait.cost / WHOLE), bait)}"
                 for bait in told.forecast.baits
             ]
             checked = "not yet, so no bait is named"
@@ -290,6 +305,13 @@ class Moment:
             ]
         why = "" if told.is_complete else ": not all replies were examined"
         return facts_table("What was expected", rows, f"There is no forecast of the reply{why}.")
+
+
+def judged_cost_text(judged: JudgedReply | None) -> str:
+    """What a reply costs by the judge: ``4.3 % to depth 14``; a dash if it was not judged."""
+    if judged is None:
+        return NO_VALUE
+    return str(with_depth(percent(judged.cost / WHOLE, 1), judged))
 
 
 def facts_table(title: str, rows: Sequence[tuple[str, str]], nothing: str = "") -> TablePart:
@@ -314,22 +336,22 @@ def _search(decision: DecisionReport) -> str:
     else:
         found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} %"
     score = "" if decision.pick_text is None else f", {score_text(decision.pick_text)}"
-    return f"{found}{score}, replies judged to depth {decision.depth}"
+    return f"{found}{score}, replies searched to depth {decision.depth}"
 
 
 def _paper_trap(decision: DecisionReport) -> str:
     """Describe, in one sentence, the trap in the paper's sense."""
     if decision.trap is None:
-        return "No trap in the paper's sense."
+        return f"No trap in the paper's sense at depth {decision.depth}."
     if not decision.is_trap:
-        return "No trap in the paper's sense that is large enough to count."
+        return f"No trap in the paper's sense at depth {decision.depth} that is large enough to count."
     accident = "" if decision.sets_traps else " by accident"
     quality = percent(decision.trap.quality / WHOLE, 1)
-    trap = f"The paper's trap{accident}: {decision.trap.name}, quality {quality}."
+    trap = f"The paper's trap{accident} at depth {decision.depth}: {decision.trap.name}, quality {quality}."
     if decision.outcome is None or decision.reply is None:
         return trap
     best = " for the best trap" if decision.fell_for_best else ""
-    return f"{trap} Figure 9: {decision.outcome.replace('_', ' ')}{best}."
+    return f"{trap} Figure 9 at that depth: {decision.outcome.replace('_', ' ')}{best}."
 
 
 async def read_moments(session: AsyncSession, keys: Sequence[tuple[int, int]]) -> list[Moment | str]:
@@ -347,12 +369,13 @@ async def read_moments(session: AsyncSession, keys: Sequence[tuple[int, int]]) -
     try:
         decisions = await load_decisions_by_id(session, decision_ids)
         forecasts = await load_forecasts(session, decision_ids)
+        costs = await load_judgements(session, decision_ids)
     except RecordError as error:
         if len(keys) == 1:
             return [reason_of(error)]
         # One such record hides the others.
         return [moment for each in keys for moment in await read_moments(session, [each])]
-    rows = [(games.get(game), decisions.get(key), forecasts.get(key)) for game, key in keys]
+    rows = [(games.get(game), decisions.get(key), forecasts.get(key), costs.get(key)) for game, key in keys]
     # Naming all replies is slow and must not block the event loop.
     return await asyncio.to_thread(lambda: [_moment(*row) for row in rows])
 
@@ -362,29 +385,37 @@ async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) ->
     try:
         decision = await get_decision(session, stored.id, ply)
         forecast = None if decision is None else await get_forecast(session, decision.id)
+        costs = {} if decision is None else await load_judgements(session, [decision.id])
     except RecordError as error:
         return reason_of(error)
-    return await asyncio.to_thread(_moment, stored, decision, forecast)
+    judged = None if decision is None else costs.get(decision.id)
+    return await asyncio.to_thread(_moment, stored, decision, forecast, judged)
 
 
 def _moment(
-    stored: StoredGame | None, made: StoredDecision | None, forecast: ReplyForecast | None
+    stored: StoredGame | None,
+    made: StoredDecision | None,
+    forecast: ReplyForecast | None,
+    costs: ReplyCosts | None,
 ) -> Moment | str:
     if stored is None or made is None:
         return "its game is gone" if stored is None else "it is gone"
     if stored.game not in GAMES:
         return f"this program does not know the rules of {stored.game!a:.40}"
     try:
-        report = decision_report(get_rules(stored.game), stored, made, forecast)
+        report = decision_report(get_rules(stored.game), stored, made, forecast, costs)
         scale = expected_scale_centi(made.decision)
         values = tuple(_values(reply.scores_centi, scale) for reply in report.replies)
-        return moment_of(stored, report, values)
+        return moment_of(stored, report, values, scale)
     except RecordError as error:
         return reason_of(error)
 
 
 def moment_of(
-    stored: StoredGame, report: DecisionReport, values: tuple[tuple[float, ...], ...] = ()
+    stored: StoredGame,
+    report: DecisionReport,
+    values: tuple[tuple[float, ...], ...] = (),
+    scale_centi: float = 0.0,
 ) -> Moment:
     """Describe a move that already has its report.
 
@@ -392,6 +423,7 @@ def moment_of(
         stored: The game in which the move was made.
         report: Report on the move.
         values: As in `Moment`; if empty, there is no chart.
+        scale_centi: As in `Moment`; needed for a chart only.
     """
     unit, name = get_rules(stored.game).score_unit, short_name(stored.opponent_name)
     return Moment(
@@ -402,6 +434,7 @@ def moment_of(
         decision=report,
         verdict=judge_moment(report, name, stored.account or "the bot", unit),
         values=values,
+        scale_centi=scale_centi,
     )
 
 

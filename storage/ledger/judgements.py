@@ -1,6 +1,6 @@
 """What replies cost by the judge (`engine.judge`): at most one judgement for each decision and version."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from storage.inserts import insert_all_new
 from storage.ledger.forecasts import forecasts_of_game
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, JudgedGameRow, JudgementRow, OutcomeRow
+from storage.tables.puzzles import SearchedGame
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ async def store_judgements(
 ) -> None:
     """Store the judgements of a game, remove those of earlier versions, and mark the game as judged.
 
+    The trainer looks through the game again.
+
     Args:
         judged: For each decision the reply that was played, and what it and other replies cost.
     """
@@ -113,7 +116,8 @@ async def store_judgements(
     of_game = select(DecisionRow.id).where(DecisionRow.game_id == game_id)
     older = JudgementRow.decision_id.in_(of_game), JudgementRow.version < JUDGE_VERSION
     await session.execute(delete(JudgementRow).where(*older))
-    await session.execute(delete(JudgedGameRow).where(JudgedGameRow.game_id == game_id))
+    for table in (SearchedGame, JudgedGameRow):
+        await session.execute(delete(table).where(table.game_id == game_id))
     await session.execute(insert(JudgedGameRow).values(game_id=game_id, version=JUDGE_VERSION))
 
 
@@ -130,6 +134,13 @@ async def judgements_of_game(session: AsyncSession, game_id: int) -> dict[int, R
         .join(DecisionRow, DecisionRow.id == JudgementRow.decision_id)
         .where(DecisionRow.game_id == game_id, JudgementRow.version == JUDGE_VERSION)
     )
+    return {row.decision_id: _costs(row) for row in rows}
+
+
+async def load_judgements(session: AsyncSession, decision_ids: Collection[int]) -> dict[int, ReplyCosts]:
+    """The judgements of the decisions with these keys by this version, keyed by decision."""
+    chosen = JudgementRow.decision_id.in_(decision_ids), JudgementRow.version == JUDGE_VERSION
+    rows = await session.scalars(select(JudgementRow).where(*chosen))
     return {row.decision_id: _costs(row) for row in rows}
 
 

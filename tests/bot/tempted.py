@@ -1,11 +1,15 @@
 """Chess games: a move of ours that tempts people, and one whose costly replies tempt nobody."""
 
+from dataclasses import replace
+
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from bot.text.trap_report import DecisionReport, JudgedReply, ReplyReport
 from engine.bait_rule import ExpectedReplies, forecast, likeliest_replies, with_costs
 from engine.decision import Candidate, Decision, ModelInfo, ReplyProfile
 from engine.forecasts import own_costs
 from engine.human.reply_forecast import ReplyForecast
+from engine.judge import ReplyCost, ReplyWord
 from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.params import TrapParams
 from storage.ledger.games import finish_game, load_game
@@ -116,3 +120,52 @@ def judged_by_own_costs(made: Decision, found: ReplyForecast) -> ReplyForecast:
     """The forecast with its baits, if the judge agrees with the decision's own scores."""
     costs = own_costs(made, likeliest_replies(found))
     return with_costs(found, made.chosen, expected_scale_centi(made), costs)
+
+
+def judged_reply(reply: ReplyReport, cost: int, *, depth: int = 14, is_solved: bool = False) -> JudgedReply:
+    """A verdict of the judge on a reply; its score in pawns is minus a thousandth of the cost."""
+    score_centi = -cost // 10
+    made = ReplyCost(reply.reply, score_centi, cost, depth - 1, is_solved)
+    return JudgedReply(
+        reply=reply.reply,
+        name=reply.name,
+        squares=reply.squares,
+        word=made.word,
+        cost=cost,
+        cost_text="" if made.word is ReplyWord.BEST else f"{-score_centi / 100:.2f}",
+        score_centi=score_centi,
+        score_text=f"{score_centi / 100:+.2f}",
+        judge_depth=depth,
+        is_solved=is_solved,
+    )
+
+
+def with_verdict(told: DecisionReport, reply: str, cost: int | None, best: str) -> DecisionReport:
+    """The report on a move as if this reply had been played, and had cost this.
+
+    Args:
+        told: The report.
+        reply: The reply.
+        cost: Its cost by the judge; None if it is not judged.
+        best: The judge's best reply.
+    """
+    replies = {each.reply: each for each in told.replies}
+    best_reply = judged_reply(replies[best], 0)
+    judged = None if cost is None else judged_reply(replies[reply], cost)
+    judged = best_reply if judged is not None and reply == best else judged
+    verdicts = {each.reply: each for each in (best_reply, judged) if each is not None}
+    forecast = told.forecast
+    if forecast is not None:
+        baits = {each.reply for each in forecast.baits}
+        forecast = replace(forecast, is_taken=reply in baits if baits else None)
+    return replace(
+        told,
+        replies=tuple(replace(each, judged=verdicts.get(each.reply)) for each in told.replies),
+        forecast=forecast,
+        reply=reply,
+        reply_name=replies[reply].name,
+        best=best_reply,
+        judged=judged,
+        cost=cost,
+        cost_text=None if judged is None else judged.cost_text,
+    )

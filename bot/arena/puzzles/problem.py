@@ -1,5 +1,7 @@
 """One puzzle: its question, the assessment of replies, and its solution.  No I/O.
 
+A reply is good if it is one of the best by the judge (`engine.judge`), who has judged all replies.
+
 The question reveals nothing about the solution. The solution is a decision from the blind report
 (`bot.arena.blind_report`), with the solver's reply in place of the one played.
 """
@@ -9,24 +11,25 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.arena import board_view
-from bot.arena.blind_report import blind_decision, shown_depths
+from bot.arena.blind_report import blind_decision
 from bot.arena.variants import VARIANTS
 from bot.arena.wire import Json
 from bot.base.old_names import add_old_keys
 from bot.text.bait_text import bait_comparison
 from bot.text.chinese_names import with_chinese_names
 from bot.text.puzzle_text import bait_text, good_replies_text, hint_text, title_text, wrong_text
-from bot.text.sentence import Sentence, part_json
-from bot.text.trap_report import DecisionReport, decision_report
+from bot.text.sentence import part_json
+from bot.text.trap_report import BaitReport, DecisionReport, JudgedReply, decision_report
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, Move, continued_position, move_number
 from engine.games import get_rules
-from engine.human.reply_forecast import Bait, ReplyForecast
-from engine.judgement import classify_by_figure_9, judge_decision
+from engine.human.reply_forecast import ReplyForecast
+from engine.judge import ReplyCosts, ReplyWord
+from engine.judgement import classify_by_figure_9
 from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
-from storage.arena.puzzles.positions import MAX_GOOD_REPLY_COST, PuzzleSource
+from storage.arena.puzzles.positions import PuzzleSource
 from storage.errors import VALUE_ERRORS, reason_of
 from storage.records import StoredDecision, StoredGame
 
@@ -46,33 +49,30 @@ class Problem:
     """The puzzle's position."""
     question: Json
     """The data shown before the solver answers."""
-    costs: Mapping[str, int]
-    """The cost of each legal reply, in hundredths of a percentage point of expected score."""
-    bait: Bait
-    stored: StoredGame
-    made: StoredDecision
-    forecast: ReplyForecast
+    judged: Mapping[str, JudgedReply]
+    """The verdict on each legal reply."""
+    bait: BaitReport
+    decision: DecisionReport
 
     def is_good(self, reply: str) -> bool:
-        """Whether a reply solves the puzzle: it is the best reply or nearly as good."""
-        return self.costs[reply] <= MAX_GOOD_REPLY_COST
+        """Whether a reply solves the puzzle: it is one of the best."""
+        return self.judged[reply].word is ReplyWord.BEST
 
     def hint(self) -> Json:
         """The bait: a reply that looks good but is bad."""
-        named, probability = self._named(self.bait.reply), self.bait.p_reply
+        named, probability = self._named(self.bait.reply), self.bait.probability
         return {**named, "probability": probability, "text": hint_text(named["name"], probability).to_json()}
 
     def verdict(self, reply: str) -> Json:
         """Explanation of a wrong reply."""
-        bait = next((each for each in self.forecast.baits if each.reply == reply), None)
-        probability = None if bait is None else bait.p_reply
-        named, cost = self._named(reply), self.costs[reply]
+        baits = () if self.decision.forecast is None else self.decision.forecast.baits
+        probability = next((each.probability for each in baits if each.reply == reply), None)
         return {
-            **named,
-            "cost": cost,
-            "isBait": bait is not None,
+            **self._named(reply),
+            "cost": self.judged[reply].cost,
+            "isBait": probability is not None,
             "probability": probability,
-            "text": wrong_text(named["name"], cost, probability).to_json(),
+            "text": wrong_text(self.judged[reply], probability).to_json(),
         }
 
     def solution(self, reply: str | None, line: tuple[str, ...]) -> Json:
@@ -82,25 +82,28 @@ class Problem:
             reply: The good reply that the person found, or None if the person gave up.
             line: `bait_line`.
         """
-        outcome = classify_by_figure_9(self.made.decision, reply)
-        report = decision_report(self.rules, self.stored, replace(self.made, outcome=outcome), self.forecast)
-        good = sorted((cost, text) for text, cost in self.costs.items() if cost <= MAX_GOOD_REPLY_COST)
-        names = [(self._named(text)["name"], cost) for cost, text in good]
-        found = None if reply is None else names[[text for _, text in good].index(reply)]
-        bait = self._named(self.bait.reply)
-        comparison = _comparison(report, self.bait.reply, good[0][1])
-        bait_cost = self.bait.cost.cost
+        good = [each for each in self.judged.values() if each.word is ReplyWord.BEST]
+        found = None if reply is None else self.judged[reply]
+        replies = {each.reply: each for each in self.decision.replies}
+        comparison = bait_comparison(replies[self.bait.reply], replies.get(good[0].reply))
+        answered = replace(
+            self.decision,
+            reply=reply,
+            judged=found,
+            cost=None if found is None else found.cost,
+            cost_text=None if found is None else found.cost_text,
+        )
         fields = {
-            "title": title_text(names, found).to_json(),
+            "title": title_text(good, found).to_json(),
             # The moves that we could have played are nobody's business here, and most of the text.
-            "decision": {**blind_decision(report), "reply": reply, "candidates": []},
-            "good": [{**self._named(text), "cost": cost} for cost, text in good],
-            "goodText": part_json(good_replies_text(names, found)),
+            "decision": {**blind_decision(answered), "candidates": []},
+            "good": [{**self._named(each.reply), "cost": each.cost} for each in good],
+            "goodText": part_json(good_replies_text(good, found)),
             "bait": {
-                **bait,
-                "probability": self.bait.p_reply,
-                "cost": bait_cost,
-                "text": part_json(bait_text((bait["name"], bait_cost), self.bait.p_reply, comparison)),
+                **self._named(self.bait.reply),
+                "probability": self.bait.probability,
+                "cost": self.bait.cost,
+                "text": part_json(bait_text(self.bait, comparison)),
                 "line": self._steps((self.bait.reply, *line)),
             },
             "source": {"game": self.source.site_game_id, "ply": self.source.ply + 1},
@@ -134,17 +137,12 @@ def _named(rules: Game[Any], position: Any, move: Move) -> Json:
     return dict(with_chinese_names({"name": rules.move_name(position, move)}))
 
 
-def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None:
-    """Compare the bait with the best reply; None if scores are missing or the bait always looks worse."""
-    replies = {each.reply: each for each in report.replies}
-    least = min(each.final_centi for each in report.replies)
-    bests = [each for each in report.replies if each.final_centi == least]
-    shown = next((each for each in bests if each.reply == best), bests[0])
-    return bait_comparison(replies[bait], shown, bests, shown_depths(report))
-
-
 def make_problem(
-    source: PuzzleSource, stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
+    source: PuzzleSource,
+    stored: StoredGame,
+    made: StoredDecision,
+    forecast: ReplyForecast | None,
+    costs: ReplyCosts | None,
 ) -> Problem:
     """Create a puzzle from a decision.
 
@@ -157,13 +155,18 @@ def make_problem(
         before = rules.for_search(rules.parse_position(decision.position))
         move = rules.parse_move(before, decision.move)
         after = continued_position(rules, rules.play(before, move))
-        costs = {each.reply: each.cost for each in judge_decision(decision).replies}
-        judged = () if forecast is None or forecast.costs is None else forecast.costs.replies
-        costs |= {each.reply: each.cost for each in judged}
+        # The reply of the game that it is from is nobody's business.
+        unanswered = replace(made, outcome=classify_by_figure_9(decision, None))
+        report = decision_report(rules, stored, unanswered, forecast, costs)
+        known = {each.judged for each in report.replies} | {report.best}
+        judged = sorted(
+            (each for each in known if each is not None),
+            key=lambda each: (each.cost, each != report.best, each.reply),
+        )
         legal = board_view.legal_moves(rules, after)
-        bait = None if forecast is None else forecast.bait
-        if forecast is None or bait is None or {each["move"] for each in legal} != costs.keys():
-            raise RecordError(f"decision {made.id} has no bait, or lacks some of its replies")
+        baits = () if report.forecast is None else report.forecast.baits
+        if not baits or {each["move"] for each in legal} != {each.reply for each in judged}:
+            raise RecordError(f"decision {made.id} has no bait, or not all of its replies are judged")
         question = {
             **board_view.board(VARIANTS[stored.variant], after),
             "game": rules.name,
@@ -177,7 +180,7 @@ def make_problem(
         }
     except (*VALUE_ERRORS, EngineFault, IncompleteProfile, StopIteration) as error:
         raise RecordError(f"decision {source.decision_id} cannot be shown: {reason_of(error)}") from error
-    return Problem(source, rules, after, question, costs, bait, stored, made, forecast)
+    return Problem(source, rules, after, question, {each.reply: each for each in judged}, baits[0], report)
 
 
 def bait_line(problem: Problem) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Imports puzzle positions: all old games once, then each game as it is settled."""
+"""Imports puzzle positions: all old games once, then each game once the judge has judged it."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ from storage.errors import StorageError
 logger = logging.getLogger(__name__)
 
 IMPORT_POLL_INTERVAL_S = 20.0
-"""Seconds between checks for newly settled games."""
+"""Seconds between checks for newly judged games."""
 MAX_GAMES_PER_READ = 20
 """Number of games to read at once."""
 MAX_POSITIONS_PER_COMMIT = 10
@@ -53,10 +53,10 @@ class PuzzleImporter:
                 logger.exception("importing trainer positions failed; retrying")
 
     async def poll(self) -> int:
-        """Import newly settled games (at first, all games); return the number of new positions."""
-        # Read first: a game that begins or is settled meanwhile lies above it.
+        """Import newly judged games (at first, all games); return the number of new positions."""
+        # Read first: a game that begins or is judged meanwhile lies above it.
         async with self._database.read() as session:
-            floor = await positions.max_settled_game_id(session, self._site)
+            floor = await positions.max_judged_game_id(session, self._site)
         count, after = 0, self._floor
         while True:
             async with self._database.read() as session:

@@ -32,6 +32,7 @@ from storage.database import Database
 from storage.ledger.decisions import get_decision
 from storage.ledger.forecasts import get_forecast
 from storage.ledger.games import load_game_by_id
+from storage.ledger.judgements import load_judgements
 from storage.tables.types import now_utc
 
 MAX_CACHED_PROBLEMS = 200
@@ -175,14 +176,14 @@ class ReplyTrainer:
 
         Raises:
             NotFound: None of our accounts played that game.
-            ArenaRefusal: The game is not settled yet.
+            ArenaRefusal: The game is not judged yet.
         """
         async with self._database.read() as session:
             game = await positions.find_game(session, self._site, game_id)
         if game is None:
             raise NotFound("There are no puzzles in this game")
-        key, is_settled = game
-        if not is_settled:
+        key, is_judged = game
+        if not is_judged:
             raise ArenaRefusal("This game is still being analysed; please try again in a moment")
         await self._importer.import_games([key])
         async with self._database.read() as session:
@@ -248,8 +249,8 @@ class ReplyTrainer:
             StaleBoard: The position is not, or is no longer, the person's current one.
         """
         asked, problem = await self._answerable_puzzle(account_id, name)
-        if reply is not None and reply not in problem.costs:
-            raise ArenaRefusal(f"{reply!r:.40} is not a legal reply here; legal: {', '.join(problem.costs)}")
+        if reply is not None and reply not in problem.judged:
+            raise ArenaRefusal(f"{reply!r:.40} is not a legal reply here; legal: {', '.join(problem.judged)}")
         is_right = reply is not None and problem.is_good(reply)
         is_done = is_right or reply is None
         # Before anything is rated: the server may be too busy for it.
@@ -400,9 +401,10 @@ class ReplyTrainer:
             stored = await load_game_by_id(session, source.game_id)
             decision = await get_decision(session, source.game_id, source.ply)
             forecast = await get_forecast(session, source.decision_id)
+            costs = (await load_judgements(session, [source.decision_id])).get(source.decision_id)
         if stored is None or decision is None:
             raise RecordError(f"decision {source.decision_id} does not exist")
-        return await self._problems.in_thread(make_problem, source, stored, decision, forecast)
+        return await self._problems.in_thread(make_problem, source, stored, decision, forecast, costs)
 
     async def _solution(self, problem: Problem, reply: str | None) -> Json:
         """The solution, shown at the end; `reply` is the good reply that the person found, or None."""

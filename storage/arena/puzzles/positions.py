@@ -1,10 +1,11 @@
 """Puzzle positions: imports them from finished games and selects them for a person.
 
-A puzzle position arises when our move in an arena game sets a confirmed bait (`engine.bait_rule`) and a
-person's reply is not good: it costs more than `MAX_GOOD_REPLY_COST`. Positions reached by the same moves are
-stored once. Each taken bait is stored with the decision from which the position can be shown.
+A puzzle position arises when our move in an arena game sets a bait (`engine.bait_rule`) and a person's reply
+is not one of the best by the judge (`engine.judge`). Positions reached by the same moves are stored once.
+Each such reply is stored with the decision from which the position can be shown. A position is shown only if
+the present version of the judge has judged all replies to that decision.
 
-Rows are created when a game is settled, and for older games in one import
+Rows are created when a game is judged, and for older games in one import
 (`bot.arena.puzzles.puzzle_importer`), so that selecting a puzzle reads neither decisions nor forecasts. The
 caller owns the transaction.
 """
@@ -13,20 +14,26 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, exists, func, literal, select, update
+from sqlalchemy import ColumnElement, and_, exists, func, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.judge import JUDGE_VERSION, MIN_SMALL_COST
 from storage.evidence.game_records import is_classified, line_key, named_bait
 from storage.filters import standing_conditions
 from storage.inserts import insert_all_new, insert_new
+from storage.ledger.judgements import judgement_of_decision
 from storage.records import GameStatus, from_row
 from storage.tables.arena import ArenaGame
-from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.games import (
+    DecisionRow,
+    ForecastRow,
+    GameRow,
+    JudgedGameRow,
+    JudgementRow,
+    OpponentRow,
+    OutcomeRow,
+)
 from storage.tables.puzzles import PuzzleMistake, PuzzlePosition, PuzzleReview, SearchedGame
-
-MAX_GOOD_REPLY_COST = 350
-"""Maximum cost of a good reply, in hundredths of a per cent of expected score; lila's Retrospect has the same
-limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,7 @@ def position_key(game: str, initial_position: str | None, moves: Sequence[str], 
 
 
 async def list_pending(session: AsyncSession, site: str, after: int, limit: int) -> list[int]:
-    """Keys of the arena's settled games that are not imported yet: ascending and greater than `after`."""
+    """Keys of the arena's judged games that are not imported yet: ascending and greater than `after`."""
     statement = (
         select(GameRow.id)
         .outerjoin(SearchedGame, SearchedGame.game_id == GameRow.id)
@@ -93,6 +100,7 @@ async def list_pending(session: AsyncSession, site: str, after: int, limit: int)
             GameRow.site == site,
             GameRow.id > after,
             GameRow.is_settled.is_(True),
+            _is_judged(),
             SearchedGame.game_id.is_(None),
         )
     )
@@ -139,6 +147,7 @@ async def list_new_mistakes(session: AsyncSession, site: str, decisions: Collect
         .select_from(DecisionRow)
         .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .join(JudgementRow, judgement_of_decision())
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .outerjoin(PuzzleMistake, PuzzleMistake.decision_id == DecisionRow.id)
@@ -147,7 +156,7 @@ async def list_new_mistakes(session: AsyncSession, site: str, decisions: Collect
             *named_bait(),
             is_classified(),
             OutcomeRow.reply.is_not(None),
-            OutcomeRow.cost > MAX_GOOD_REPLY_COST,
+            JudgementRow.cost >= MIN_SMALL_COST,
             GameRow.site == site,
             GameRow.state == GameStatus.FINISHED,
             GameRow.is_settled.is_(True),
@@ -218,22 +227,23 @@ async def _position_of(
     return position_id
 
 
-async def max_settled_game_id(session: AsyncSession, site: str) -> int:
-    """The largest key K such that all arena games with keys up to K are settled and no more can be added."""
-    oldest = select(func.min(GameRow.id)).where(GameRow.site == site, GameRow.is_settled.is_(False))
+async def max_judged_game_id(session: AsyncSession, site: str) -> int:
+    """The largest key K such that all arena games with keys up to K are judged and no more can be added."""
+    is_pending = or_(GameRow.is_settled.is_(False), ~_is_judged())
+    oldest = select(func.min(GameRow.id)).where(GameRow.site == site, is_pending)
     statement = select(func.coalesce(oldest.scalar_subquery() - 1, func.max(GameRow.id), 0))
     return await session.scalar(statement) or 0
 
 
 async def find_game(session: AsyncSession, site: str, site_game_id: str) -> tuple[int, bool] | None:
-    """An arena game's key in our records, and whether the game is settled; None if we did not play it."""
-    statement = select(GameRow.id, GameRow.is_settled)
+    """An arena game's key in our records, and whether the game is judged; None if we did not play it."""
+    statement = select(GameRow.id, and_(GameRow.is_settled, _is_judged()).label("is_judged"))
     row = (
         await session.execute(
             statement.where(GameRow.site == site, GameRow.site_game_id == site_game_id).limit(1)
         )
     ).first()
-    return None if row is None else (row.id, row.is_settled)
+    return None if row is None else (row.id, bool(row.is_judged))
 
 
 # --- Choosing -------------------------------------------------------------------------------------------
@@ -260,6 +270,7 @@ async def latest_untried_mistake(
         select(PuzzleMistake.position_id)
         .join(OpponentRow, OpponentRow.id == PuzzleMistake.opponent_id)
         .join(PuzzlePosition, PuzzlePosition.id == PuzzleMistake.position_id)
+        .join(JudgementRow, _judgement_of_mistake())
         .where(
             *_is_person(account_id, site),
             PuzzlePosition.game == game,
@@ -341,6 +352,7 @@ async def find_source(
             DecisionRow.ply,
         )
         .join(DecisionRow, DecisionRow.id == PuzzleMistake.decision_id)
+        .join(JudgementRow, judgement_of_decision())
         .join(GameRow, GameRow.id == PuzzleMistake.game_id)
         .where(PuzzleMistake.position_id == position_id, *standing_conditions())
         .order_by(PuzzleMistake.decision_id)
@@ -432,12 +444,24 @@ def _is_reviewed(account_id: str, position_id: Any) -> ColumnElement[bool]:
     return exists().where(PuzzleReview.account_id == account_id, PuzzleReview.position_id == position_id)
 
 
+def _is_judged() -> ColumnElement[bool]:
+    """Condition on `GameRow`: this version of the judge has judged the game."""
+    judged = JudgedGameRow.game_id == GameRow.id, JudgedGameRow.version == JUDGE_VERSION
+    return select(literal(1)).where(*judged).correlate(GameRow).exists()
+
+
+def _judgement_of_mistake() -> ColumnElement[bool]:
+    """Joins a mistake with its judgement by this version of the judge."""
+    return and_(JudgementRow.decision_id == PuzzleMistake.decision_id, JudgementRow.version == JUDGE_VERSION)
+
+
 def _has_public_mistake() -> ColumnElement[bool]:
     return exists(
         select(literal(1))
         .select_from(PuzzleMistake)
         .join(GameRow, GameRow.id == PuzzleMistake.game_id)
         .join(ArenaGame, ArenaGame.id == GameRow.site_game_id)
+        .join(JudgementRow, _judgement_of_mistake())
         .where(PuzzleMistake.position_id == PuzzlePosition.id, is_public())
         .correlate(PuzzlePosition)
     )

@@ -10,9 +10,11 @@ from bot.arena.blind_report import blind_report, plain_share
 from bot.arena.referee import NotFound
 from bot.arena.server import stored_report
 from bot.text.trap_report import game_report
+from engine.forecasts import own_costs
 from storage.database import Database
 from storage.ledger.decisions import list_decisions
 from storage.ledger.games import finish_game, load_game, settle_game
+from storage.ledger.judgements import store_judgements
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult
 from tests.bot.tempted import tempting_game
@@ -21,28 +23,20 @@ from tests.storage.samples import ARENA, FELL, commit_decision, decision, drawn_
 DRAWN = {"method": "balanced", "chances": {"standard": 0.4, "trappy": 0.6}, "number": "0" * 16}
 PRIVATE = {
     *("strategy", "params", "engine_version", "selection", "trial_id", "sets_traps", "search_mode", "pick"),
-    *("source", "model", "trouble", "depth", "time_s", "standard", "chosen", "scores_centi", "shallow_plies"),
-    *(
-        "draw",
-        "raw_centi",
-        "adjusted_centi",
-        "our_text",
-        "value",
-        "deceives_at",
-        "confirmed_cost",
-        "shallow_text",
-    ),
+    *("source", "model", "trouble", "depth", "time_s", "standard", "chosen", "scores_centi", "draw"),
+    *("raw_centi", "adjusted_centi", "our_text", "value", "error_probability"),
 }
 
 
 async def written(database: Database, player: str = "trappy", *, ended: bool = True, **changes: Any) -> None:
-    """A game with one trap, and who took the bait."""
+    """A judged game with one trap, whose bait was taken."""
     new = {"selection": DRAWN, "strategy": player} | changes
     async with database.write() as session:
         game = await opened(session, **new)
         made = replace(decision(quality=225.0), strategy=player)
         key = await commit_decision(session, game.id, 0, made)
         await record_outcome(session, key, FELL)
+        await store_judgements(session, game.id, {key: ("d6", own_costs(made, ["d6"]))})
         if ended:
             moves = ["f5", "d6", "c3"]
             await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", moves=moves)
@@ -74,6 +68,13 @@ async def test_it_shows_the_trap_whoever_set_it(database: Database, player: str)
     assert [each["reply"] for each in made["replies"]] == ["f6", "f4", "d6"]
     assert [each["final_centi"] for each in made["replies"]] == [100, 200, 400]
     assert made["replies"][2]["score_texts"] == ["+3.00", "+2.50", "-4.00"]
+    # The judge is the same for all players.
+    assert made["judged"] == made["replies"][2]["judged"]
+    assert (made["judged"]["word"], made["judged"]["judge_depth"], made["best"]["reply"]) == (
+        "small",
+        4,
+        "f6",
+    )
     assert made["replies"][2]["shown_centi"] == [-300, -250, 400]
     assert made["forecast"] is None
     assert made["replies"][2]["probability"] is None
@@ -130,7 +131,7 @@ async def test_a_trap_too_small_to_count_is_not_mentioned(database: Database) ->
     assert told["decisions"][0]["trap"] is None
 
 
-async def test_how_a_bait_looks_is_told_in_three_steps(database: Database) -> None:
+async def test_how_a_bait_looks_is_told_at_two_and_three_plies(database: Database) -> None:
     async with database.write() as session:
         report = await game_report(session, await tempting_game(session))
     (open_report,) = report.to_json()["decisions"]
@@ -139,24 +140,11 @@ async def test_how_a_bait_looks_is_told_in_three_steps(database: Database) -> No
         "e7e5": [10, 20, 30], "a7a6": [30, 40, 90], "d7d5": [-40, -30, 180], "g8f6": [30, 40, 190]
     }  # fmt: skip
     assert made["replies"][2]["score_texts"] == ["+0.40", "+0.30", "-1.80"]
-    assert [(each["reply"], each["probability"], each["cost"]) for each in made["forecast"]["baits"]] == [
-        ("d7d5", 0.3, 2399), ("g8f6", 0.15, 2519)
-    ]  # fmt: skip
+    (bait,) = made["forecast"]["baits"]
+    assert bait.items() >= {"reply": "d7d5", "probability": 0.3, "cost": 2399, "judge_depth": 5}.items()
     assert made["forecast"]["is_taken"]
     assert [each["probability"] for each in made["replies"]] == [0.35, 0.2, 0.3, 0.15]
     assert len(open_report["replies"][0]["score_texts"]) == 4
-
-
-async def test_the_step_between_shows_where_the_bait_deceives(database: Database) -> None:
-    """A bait that looks good only four plies ahead does so in the middle of the three steps."""
-    async with database.write() as session:
-        report = await game_report(session, await tempting_game(session))
-    made = report.decisions[0]
-    assert made.forecast is not None
-    late = replace(made.forecast, baits=made.forecast.baits[1:])
-    told = blind_report(replace(report, decisions=(replace(made, forecast=late),)))
-    shown = {each["reply"]: each["shown_centi"] for each in told["decisions"][0]["replies"]}
-    assert (shown["g8f6"], shown["e7e5"]) == ([30, 15, 190], [10, 25, 30])
 
 
 async def test_a_players_own_model_is_not_told(database: Database) -> None:

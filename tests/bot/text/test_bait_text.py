@@ -1,20 +1,25 @@
 import math
+from dataclasses import replace
 
 import pytest
 
 from bot.base.rounding import NO_VALUE
 from bot.text.bait_text import (
     bait_comparison,
-    cost_text,
+    bait_costs,
+    cost_part,
     game_share,
     people_play,
     price,
     probability_text,
     score_text,
+    scores_part,
     short_name,
+    with_depth,
 )
-from bot.text.trap_report import ReplyReport
+from bot.text.trap_report import BaitReport, ReplyReport
 from bot.text.values_text import number
+from tests.bot.tempted import judged_reply
 
 DASH = "\N{EN DASH}"
 
@@ -43,10 +48,10 @@ def test_costs() -> None:
         "0 % of the game", "under 1 % of the game", "29 % of the game", "30 % of the game",
         "100 % of the game",
     ]  # fmt: skip
-    assert [cost_text(text, "discs") for text in ("", None, "3.50", "3.00", "2.96", "the game")] == [
+    assert [str(cost_part(text, "discs")) for text in ("", None, "3.50", "3.00", "2.96", "the game")] == [
         DASH, DASH, "3.50 discs", "3.00 discs", "2.96 discs", "the game",
     ]  # fmt: skip
-    assert cost_text("3.50", "") == "3.50"
+    assert str(cost_part("3.50", "")) == "3.50"
     assert str(price(0.29, "3.50", "discs")) == "29 % of the game (3.50 discs)"
     assert str(price(0.29, "the game", "discs")) == "29 % of the game"
     assert str(price(0.0, "0.40", "discs")) == "0.40 discs"
@@ -65,32 +70,48 @@ def test_scores_and_probabilities() -> None:
 
 
 def _reply(name: str, *scores: int) -> ReplyReport:
-    return ReplyReport(
-        name, name, (), scores, scores[-1], "", "", ("",) * len(scores), 0.0, False, 0, "", None, None, None
-    )
+    texts = tuple(f"{-score / 100:+.2f}" for score in scores)
+    return ReplyReport(name, name, (), scores, scores[-1], "", "", texts, 0.0, False, None, None)
 
 
 @pytest.mark.parametrize(
     ("bait", "best", "words"),
     [
-        ((0, 0, 0, 90), (10, 10, 10, 10), "Looking 2 to 4 plies ahead it looks better than best."),
-        ((0, 20, 0, 90), (10, 10, 10, 10), "Looking 2 and 4 plies ahead it looks better than best."),
-        ((10, 20, 20, 90), (10, 10, 10, 10), "Looking 2 plies ahead it looks as good as best."),
-        ((10, 0, 20, 90), (10, 10, 10, 10), "Looking 2 and 3 plies ahead it looks at least as good as best."),
-        ((20, 20, 20, 90), (10, 10, 10, 10), ""),
-        ((5,), (10,), ""),
+        ((0, 0, 90), (10, 10, 10), "Looking 2 and 3 plies ahead it looks better than best."),
+        ((10, 10, 90), (10, 10, 10), "Looking 2 and 3 plies ahead it looks as good as best."),
+        ((10, 0, 90), (10, 10, 10), "Looking 2 and 3 plies ahead it looks at least as good as best."),
+        (
+            (20, -20, 90),
+            (10, 10, 10),
+            "Looking 2 and 3 plies ahead, both taken together, it looks at least as good as best.",
+        ),
+        ((20, 20, 0), (10, 10, 10), ""),  # no bait of these rules
+        ((5,), (10,), "Looking 2 plies ahead it looks better than best."),
+        ((), (10, 10), ""),
     ],
 )
-def test_looks(bait: tuple[int, ...], best: tuple[int, ...], words: str) -> None:
-    sound = _reply("best", *best)
-    found = bait_comparison(_reply("bait", *bait), sound, [sound])
+def test_how_a_bait_looks(bait: tuple[int, ...], best: tuple[int, ...], words: str) -> None:
+    reply = replace(_reply("bait", 0), scores_centi=bait)
+    found = bait_comparison(reply, _reply("best", *best))
     assert ("" if found is None else str(found)) == words
+    assert bait_comparison(reply, None) is None
 
 
-def test_it_has_to_look_good_beside_every_best_reply() -> None:
-    one, other = _reply("one", 10, 10, 0), _reply("other", -5, 10, 0)
-    said = bait_comparison(_reply("bait", 0, 0, 90), one, [one, other])
-    assert str(said) == "Looking 3 plies ahead it looks better than one."
+def test_the_depth_to_which_a_number_holds() -> None:
+    bait = BaitReport("d7d5", "d5", 0.3, 2900, 14, is_solved=False)
+    assert str(with_depth("4 %", bait)) == "4 % to depth 14"
+    assert str(with_depth("4 %", replace(bait, is_solved=True))) == "4 %, solved"
+    assert str(with_depth("4 %", replace(bait, judge_depth=None))) == "4 %"
+    assert str(bait_costs(bait)) == "It costs 29 % of the game to depth 14."
+
+
+def test_how_a_reply_looks_and_what_the_judge_says() -> None:
+    reply = _reply("d5", -40, 30)
+    judged = judged_reply(reply, 1500)
+    assert str(scores_part(reply, judged)) == "+0.40 at depth 2, \N{MINUS SIGN}1.50 to depth 14"
+    assert str(scores_part(reply, None)) == "+0.40 at depth 2"
+    assert str(scores_part(None, judged)) == "\N{MINUS SIGN}1.50 to depth 14"
+    assert str(scores_part(None, None)) == DASH
 
 
 def test_names_within_sentences_stay_short_and_turn_nothing_around() -> None:

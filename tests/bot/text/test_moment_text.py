@@ -7,9 +7,8 @@ from bot.text.moment_text import MomentKind, MomentVerdict, judge_moment
 from bot.text.trap_report import DecisionReport, RefusalReport, game_report
 from engine.decision import DirectMove, OutcomeKind, SourceInfo
 from engine.game import WIN_CENTI
-from engine.judgement import MIN_ERROR_COST
 from storage.database import Database
-from tests.bot.tempted import lost_game, plain_game, tempting_game
+from tests.bot.tempted import lost_game, plain_game, tempting_game, with_verdict
 
 
 async def _told(database: Database, make: Any, *arguments: Any, **more: Any) -> DecisionReport:
@@ -22,89 +21,149 @@ def _judged(told: DecisionReport) -> MomentVerdict:
     return judge_moment(told, "Anna", "Desdemona", "pawns")
 
 
+# The replies by their own scores: e5 best, a6 costs 8 %, d5 24 %, Nf6 25 %; the bait is d5.
 @pytest.mark.parametrize(
-    ("reply", "kind", "title"),
+    ("reply", "best", "cost", "kind", "title", "outcome"),
     [
-        ("d7d5", MomentKind.TOOK_BAIT, "Anna took a bait"),
-        ("g8f6", MomentKind.TOOK_BAIT, "Anna took a bait"),
-        ("e7e5", MomentKind.SAW, "Anna saw through the traps"),
-        ("a7a6", MomentKind.SLIPPED, "Trap avoided, but a slip"),
+        ("d7d5", "e7e5", 2400, MomentKind.TOOK_BAIT, "Anna took the bait", "e5 was the reply to find."),
+        ("e7e5", "e7e5", 0, MomentKind.SAW, "Anna saw through the trap", "Anna played e5, one of the best"),
+        # Errors by their own scores, and best by the judge.
+        ("g8f6", "g8f6", 0, MomentKind.SAW, "Anna saw through the trap", "Anna played Nf6, one of the best"),
+        (
+            "g8f6",
+            "e7e5",
+            199,
+            MomentKind.SAW,
+            "Anna saw through the trap",
+            "Anna played Nf6, one of the best",
+        ),
+        # Best by its own scores, and costly by the judge.
+        (
+            *("e7e5", "a7a6", 200, MomentKind.AVOIDED, "Trap avoided, best reply missed"),
+            "Anna left the bait alone, but e5 cost 2 % of the game (0.20 pawns) to depth 14; a6 was better.",
+        ),
+        (
+            *("e7e5", "a7a6", 1000, MomentKind.SLIPPED, "Trap avoided, but a slip"),
+            "Anna left the bait alone, but e5 cost 10 % of the game (1.00 pawns) to depth 14; a6 was better.",
+        ),
+        ("g8f6", "e7e5", None, MomentKind.JUDGING, "Not judged yet", "Anna played Nf6. A deep search"),
     ],
 )
-async def test_what_a_bait_led_to(database: Database, reply: str, kind: MomentKind, title: str) -> None:
-    found = _judged(await _told(database, tempting_game, reply))
+async def test_the_judge_decides_what_a_reply_is_called(
+    database: Database, reply: str, best: str, cost: int | None, kind: MomentKind, title: str, outcome: str
+) -> None:
+    told = with_verdict(await _told(database, tempting_game), reply, cost, best)
+    found = _judged(told)
     assert (found.kind, str(found.title)) == (kind, title)
-    first = "A trap: one player in three plays d5 here. Looking 2 and 3 plies ahead it looks better than e5."
-    assert str(found.story[0]).startswith(first)
-    assert str(found.story[1]).startswith("Another: one player in seven plays Nf6.")
+    assert outcome in str(found.outcome)
+    first = str(found.story[0])
+    assert first.startswith("A trap: one player in three plays d5 here. Looking 2 and 3 plies ahead it looks")
+    assert first.endswith("It costs 24 % of the game to depth 5.")
+    # Nobody is told of a better reply than a best one, nor of a best one before it is known.
+    assert ("Best was" in [str(each.term) for each in found.facts]) is (cost is not None and cost >= 200)
+    assert ("best" in [mark.kind for mark in found.marks]) is (cost is not None and cost >= 200)
+    assert found.kind.is_slip is (kind is MomentKind.SLIPPED)
+
+
+@pytest.mark.parametrize(
+    ("reply", "best", "cost", "kind"),
+    [
+        ("d8f6", "b8c6", 4400, MomentKind.SLIP),
+        ("d8f6", "d8f6", 0, MomentKind.CALM),  # its own scores lose the queen
+        ("d8f6", "b8c6", 999, MomentKind.LOOSE),
+        ("b8c6", "d7d6", 1000, MomentKind.SLIP),  # best by its own scores
+        ("b8c6", "d7d6", 200, MomentKind.LOOSE),
+        ("b8c6", "d7d6", 199, MomentKind.CALM),
+        ("b8c6", "d7d6", None, MomentKind.JUDGING),
+    ],
+)
+async def test_without_a_bait_too(
+    database: Database, reply: str, best: str, cost: int | None, kind: MomentKind
+) -> None:
+    found = _judged(with_verdict(await _told(database, plain_game), reply, cost, best))
+    assert found.kind is kind
+    said = " ".join(map(str, found.story))
+    assert ("There was no bait here." in said) is (kind in (MomentKind.SLIP, MomentKind.LOOSE))
+    assert (" cost " in said) is (kind in (MomentKind.SLIP, MomentKind.LOOSE))
+    shown = " ".join(str(each.text) for each in found.facts)
+    assert ("to depth 14" in shown) is (cost is not None)
+
+
+async def test_a_verdict_that_is_not_there_yet_is_not_guessed(database: Database) -> None:
+    told = await _told(database, tempting_game, "a7a6", judged=False)
+    found = _judged(told)
+    assert (found.kind, str(found.label)) == (MomentKind.JUDGING, "not judged yet")
+    assert [(fact.kind, str(fact.term)) for fact in found.facts] == [("played", "Anna played")]
+    assert str(found.facts[0].text) == "\N{MINUS SIGN}0.30 at depth 2, expected in 20 %"
+    assert [mark.kind for mark in found.marks] == ["played"]
+
+
+async def test_a_game_with_another_engine_has_its_own_depth_only(database: Database) -> None:
+    told = with_verdict(await _told(database, plain_game), "d8f6", 4400, "b8c6")
+    assert told.judged is not None
+    found = _judged(replace(told, judged=replace(told.judged, judge_depth=None)))
+    assert "Qf6 cost 44 % of the game (4.40 pawns); Nc6 was better." in str(found.outcome)
+    solved = _judged(replace(told, judged=replace(told.judged, is_solved=True)))
+    assert "Qf6 cost 44 % of the game (4.40 pawns), solved; Nc6 was better." in str(solved.outcome)
 
 
 async def test_marks_and_facts_of_a_fall(database: Database) -> None:
     found = _judged(await _told(database, tempting_game, "d7d5"))
     assert [(mark.kind, mark.squares) for mark in found.marks] == [
-        ("trap", ("g8", "f6")), ("best", ("e7", "e5")), ("fell", ("d7", "d5")),
+        ("best", ("e7", "e5")), ("fell", ("d7", "d5")),
     ]  # fmt: skip
     assert [(fact.kind, str(fact.term), fact.move.name) for fact in found.facts] == [
-        ("trap", "A bait", "Nf6"), ("fell", "Anna took", "d5"), ("best", "Best was", "e5"),
+        ("fell", "Anna took", "d5"), ("best", "Best was", "e5"),
     ]  # fmt: skip
 
 
 async def test_what_was_played_instead_is_marked(database: Database) -> None:
-    found = _judged(await _told(database, tempting_game, "a7a6"))
-    assert [mark.kind for mark in found.marks] == ["trap", "trap", "best", "played"]
-
-
-async def test_without_a_deeper_search_no_bait_is_named(database: Database) -> None:
-    found = _judged(await _told(database, tempting_game, "d7d5", confirmed=False))
-    assert found.kind is MomentKind.SLIP
-    assert "There was no bait here." not in " ".join(map(str, found.story))
-    assert "trap" not in [mark.kind for mark in found.marks]
+    found = _judged(await _told(database, tempting_game, "g8f6"))
+    assert [mark.kind for mark in found.marks] == ["trap", "best", "played"]
 
 
 async def test_plain_positions(database: Database) -> None:
     slip = await _told(database, plain_game, "d8f6")
     assert _judged(slip).kind is MomentKind.SLIP
     assert str(_judged(slip).story[-1]).startswith("There was no bait here. Qf6 cost")
-    best = replace(slip, reply="b8c6", outcome=OutcomeKind.OPTIMAL, cost=0, cost_centi=0)
+    best = with_verdict(slip, "b8c6", 0, "b8c6")
     assert str(_judged(best).title) == "No trap, and Anna found the best reply"
-    loose = replace(slip, reply="d7d6", cost=999)
-    assert _judged(loose).kind is MomentKind.LOOSE
-    assert _judged(replace(slip, cost=1000)).kind is MomentKind.SLIP
     forced = replace(slip, replies=slip.replies[:1], reply=slip.replies[0].reply)
     assert _judged(forced).kind is MomentKind.FORCED
     pending = replace(slip, outcome=None)
     assert _judged(pending).kind is MomentKind.PENDING
-    last = replace(slip, outcome=OutcomeKind.UNANSWERED, reply=None, cost=None, cost_centi=None)
+    last = replace(slip, outcome=OutcomeKind.UNANSWERED, reply=None, judged=None)
     assert _judged(last).kind is MomentKind.REST
 
 
 async def test_an_unanswered_bait(database: Database) -> None:
     told = await _told(database, tempting_game)
-    found = _judged(replace(told, outcome=OutcomeKind.UNANSWERED, reply=None, cost=None, cost_centi=None))
+    found = _judged(replace(told, outcome=OutcomeKind.UNANSWERED, reply=None, judged=None))
     assert (found.kind, str(found.title)) == (MomentKind.OPEN, "A trap that was never answered")
 
 
 async def test_a_reply_that_throws_away_a_won_game_is_a_slip(database: Database) -> None:
     """It is judged by its cost first, though the position was decided; and no bait is named there."""
     told = await _told(database, lost_game, "d7d5")
-    told = replace(told, cost=10_000, cost_text="the game")
     assert told.is_decided
     found = _judged(told)
     assert (found.kind, str(found.title), found.kind.is_slip) == (MomentKind.SLIP, "A slip", True)
     said = str(found.story[-1])
-    assert said.startswith("Anna could win by force here. d5 cost 100 % of the game")
+    assert said.startswith("Anna could win by force here. d5 cost ")
+    assert said.endswith(" % of the game, solved; e5 was better.")
     assert found.to_json()["is_slip"] is True
     assert "trap" not in [mark.kind for mark in found.marks]
 
 
-async def test_where_all_is_decided_a_cheap_reply_is_no_slip(database: Database) -> None:
-    told = await _told(database, lost_game, "d7d5")
-    cheap = _judged(replace(told, cost=MIN_ERROR_COST - 1))
-    assert (cheap.kind, str(cheap.title)) == (MomentKind.DECIDED, "Already decided")
-    assert _judged(replace(told, cost=MIN_ERROR_COST)).kind is MomentKind.SLIP
-    lost = [replace(each, final_centi=WIN_CENTI) for each in told.replies]
-    hopeless = _judged(replace(told, replies=tuple(lost), cost=0))
+async def test_where_all_is_lost_a_cheap_reply_is_no_slip(database: Database) -> None:
+    told = with_verdict(await _told(database, lost_game, "d7d5"), "d7d5", 0, "e7e5")
+    assert told.best is not None
+    hopeless = _judged(replace(told, best=replace(told.best, score_centi=-WIN_CENTI - 4)))
+    assert (hopeless.kind, str(hopeless.title)) == (MomentKind.DECIDED, "Already decided")
     assert str(hopeless.story[-1]) == "Desdemona wins by force here, whatever the reply."
+    lost = tuple(replace(each, final_centi=WIN_CENTI) for each in told.replies)
+    assert _judged(replace(told, replies=lost)).kind is MomentKind.DECIDED
+    assert _judged(told).kind is MomentKind.CALM
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from rich.console import Console
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.parts.terminal import terminal
-from bot.text.trap_report import GameReport, game_report
+from bot.text.trap_report import GameReport, decision_report, game_report
 from bot.views.game_decisions import report_parts
 from engine.decision import (
     Candidate,
@@ -23,16 +23,21 @@ from engine.decision import (
     SearchMode,
     SourceInfo,
 )
+from engine.forecasts import own_costs
 from engine.game import WIN_CENTI
+from engine.games import get_rules
 from engine.human.opponent_value import UNSEARCHED
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.judgement import JUDGE_RULE, judge_profile
 from engine.params import OpponentParams, Scale, TrapParams
 from storage.database import Database
-from storage.ledger.decisions import get_decision, store_profile
+from storage.ledger.decisions import get_decision, list_decisions, store_profile
 from storage.ledger.games import finish_game, load_game, set_moves
+from storage.ledger.judgements import store_judgements
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult
-from tests.storage.samples import ARENA, FELL, commit_decision, decision, opened
+from tests.storage.ledger.test_forecasts import made_forecast
+from tests.storage.samples import ARENA, FELL, commit_decision, decision, opened, store_forecast
 
 
 async def reported(session: AsyncSession) -> GameReport:
@@ -63,14 +68,51 @@ async def test_a_game_is_told_move_by_move(database: Database) -> None:
     assert told.trap is not None
     assert (told.is_trap, told.trap.reply, told.trap.quality_text) == (True, "d6", "7.4 %")
     assert (told.reply, told.outcome, told.fell_for_best) == ("d6", "fell", True)
-    assert (told.cost_centi, told.cost_text) == (300, "3.00")
+    assert (told.judged, told.best, told.cost, told.cost_text) == (None, None, None, None)
     best, bait, _ = told.replies
     assert (bait.reply, bait.their_text, bait.our_text) == ("d6", "-4.00", "+4.00")
     # It looked best to the opponent after two plies, where our score was -300.
-    assert (bait.shallow_text, bait.shallow_plies) == ("+3.00", 2)
-    assert (best.quality, best.is_paper_trap, best.cost) == (0, False, 0)
+    assert (bait.scores_centi, bait.score_texts) == ((-300, -250, 400), ("+3.00", "+2.50", "-4.00"))
+    assert (best.quality, best.is_paper_trap) == (0, False)
     assert bait.quality == pytest.approx(744.3, abs=0.05)
-    assert (bait.is_paper_trap, bait.cost) == (True, 922)
+    assert bait.is_paper_trap
+
+
+async def test_the_judge_is_told_where_it_has_judged(database: Database) -> None:
+    """The reply by its judgement, the likeliest replies by the forecast; no verdict of an earlier version."""
+    made = decision(quality=225.0)
+    best, played = (
+        ReplyCost("f4", 150, 0, 11, is_solved=False),
+        ReplyCost("d6", -250, 1500, 9, is_solved=True),
+    )
+    likely = ReplyCost("f6", 140, 40, 12, is_solved=False)
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await commit_decision(session, game.id, 0, made)
+        await record_outcome(session, decision_id, FELL)
+        forecast = replace(made_forecast(), costs=ReplyCosts(JUDGE_VERSION, best, (likely,)), bait_replies=())
+        await store_forecast(session, decision_id, made, forecast)
+        await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", moves=["f5", "d6"])
+        early = await reported(session)
+        costs = ReplyCosts(JUDGE_VERSION, best, (played,))
+        await store_judgements(session, game.id, {decision_id: ("d6", costs)})
+        report = await reported(session)
+        older = replace(forecast, costs=ReplyCosts(JUDGE_VERSION - 1, best, (likely,)))
+        (stored,) = await list_decisions(session, game.id)
+    told, before = report.decisions[0], early.decisions[0]
+    assert told.best is not None
+    assert (told.best.reply, told.best.word, told.best.score_text) == ("f4", "best", "+1.50")
+    # Depths count from our move, the judge's from the reply.
+    assert (told.best.judge_depth, told.best.is_solved, told.best.cost_text) == (12, False, "")
+    assert told.judged is not None
+    assert (told.judged.word, told.cost, told.cost_text) == ("error", 1500, "4.00")
+    assert (told.judged.judge_depth, told.judged.is_solved, told.judged.name) == (10, True, "d6")
+    assert {each.reply: each.judged and each.judged.word for each in told.replies} == {
+        "f6": "best", "d6": "error", "f4": "best"
+    }  # fmt: skip
+    assert (before.best, before.judged, before.cost) == (told.best, None, None)
+    outdated = decision_report(get_rules("othello"), report.header, stored, older, None)
+    assert (outdated.best, [each.judged for each in outdated.replies]) == (None, [None] * 3)
 
 
 async def test_it_is_plain_json(database: Database) -> None:
@@ -153,11 +195,15 @@ def _chess_decision(params: TrapParams, *, trap_final: int = 300, **changes: Any
     )
 
 
-async def _chess_report(database: Database, made: Decision, cost_centi: int = 280) -> GameReport:
-    fell = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "b8c6", True, 2400.0, cost_centi, 3200, JUDGE_RULE)
+async def _chess_report(database: Database, made: Decision) -> GameReport:
+    """The report on a game that the judge has judged as the decision's own scores do."""
+    fell = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "b8c6", True, 2400.0, 280, 3200, JUDGE_RULE)
     async with database.write() as session:
         game = await opened(session, game="chess", variant="standard", strategy=made.strategy)
-        await record_outcome(session, await commit_decision(session, game.id, 0, made), fell)
+        decision_id = await commit_decision(session, game.id, 0, made)
+        await record_outcome(session, decision_id, fell)
+        costs = own_costs(made, ["b8c6"])
+        await store_judgements(session, game.id, {decision_id: ("b8c6", costs)})
         await finish_game(
             session, game.id, result=GameResult.WIN, end_reason="normal", moves=["g1f3", "b8c6", "e2e4"]
         )
@@ -171,14 +217,17 @@ async def test_moves_are_named_as_people_write_them(database: Database) -> None:
     assert (told.move, told.name, told.reply, told.reply_name) == ("g1f3", "Nf3", "b8c6", "Nc6")
     assert told.trap is not None
     assert (told.trap.name, told.chosen.trap_name, told.squares) == ("Nc6", "Nc6", ("g1", "f3"))
-    assert [(reply.name, reply.cost_text) for reply in told.replies] == [("d5", ""), ("Nc6", "2.80")]
+    assert [(reply.name, reply.judged and reply.judged.cost_text) for reply in told.replies] == [
+        ("d5", ""), ("Nc6", "2.80")
+    ]  # fmt: skip
     assert told.cost_text == "2.80"
     assert (told.chosen.sets_trap, told.chosen.set_trap_name) == (True, "Nc6")
     shown = _shown(report)
     assert "1. Nf3 Nc6 2. e4" in shown
     assert "Move 1 · we played Nf3 · depth 3, " in shown
-    assert "The paper's trap: Nc6, quality 28.1 %. Figure 9: fell for the best trap." in shown
-    assert " of the game (2.80 pawns)" in shown
+    trap = "The paper's trap at depth 3: Nc6, quality 28.1 %. Figure 9 at that depth: fell for the best trap."
+    assert trap in shown
+    assert " of the game (2.80 pawns) to depth 3" in shown
 
 
 async def test_a_game_that_went_on_past_a_draw_of_our_rules(database: Database) -> None:
@@ -220,12 +269,13 @@ async def test_the_table_names_a_trap_only_where_the_move_sets_one(
     assert f"+0.20 +53.40 Nc6 {column}" in _shown(report)
 
 
-async def test_a_quicker_mate_costs_a_few_moves(database: Database) -> None:
+async def test_a_slower_mate_is_as_good(database: Database) -> None:
     won = WIN_CENTI + 9_990
     made = _chess_decision(TrapParams(), raw_centi=won, best_final=won, trap_final=won + 4)
-    (told,) = (await _chess_report(database, made, cost_centi=4)).decisions
+    (told,) = (await _chess_report(database, made)).decisions
     assert [reply.their_text for reply in told.replies] == ["#-5", "#-3"]
-    assert told.cost_text == "a few moves"
+    assert told.judged is not None
+    assert (told.judged.word, told.cost_text, told.judged.is_solved) == ("best", "", True)
 
 
 async def test_what_picked_the_move_is_told(database: Database) -> None:
@@ -234,8 +284,8 @@ async def test_what_picked_the_move_is_told(database: Database) -> None:
     report = await _chess_report(database, made)
     assert report.decisions[0].pick_text == "+0.35"
     shown = _shown(report)
-    assert "depth 18 at 100 %, +0.35, replies judged to depth 3" in shown
-    assert "The paper's trap by accident: Nc6" in shown
+    assert "depth 18 at 100 %, +0.35, replies searched to depth 3" in shown
+    assert "The paper's trap by accident at depth 3: Nc6" in shown
 
 
 async def test_another_engine_is_named(database: Database) -> None:
@@ -244,7 +294,7 @@ async def test_another_engine_is_named(database: Database) -> None:
     report = await _chess_report(database, made)
     assert report.to_json()["decisions"][0]["source"]["name"] == "Fake 1.0"
     assert "depth 3 by Fake 1.0" in _shown(report)
-    assert "The paper's trap: Nc6" in _shown(report)
+    assert "The paper's trap at depth 3: Nc6" in _shown(report)
 
 
 def made_for_a_person(**changed: Any) -> Decision:
@@ -286,7 +336,7 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
     shown = _shown(report)
     assert "promise" in shown
     assert "62.3 %" in shown
-    assert "The paper's trap: d6, quality 7.4 %." in shown
+    assert "The paper's trap at depth 4: d6, quality 7.4 %." in shown
     assert json.loads(json.dumps(report.to_json()))["decisions"][0]["model"]["name"] == "people"
 
 

@@ -31,7 +31,7 @@ async def test_the_story_is_the_report_of_the_game(database: Database, visitor: 
     assert told["verdict"]["kind"] == "fell"
     page = await visitor.text(f"/dash/games/{game.id}")
     for part in (
-        "Anna took a bait",  # of two
+        "Anna took the bait",
         "A trap: one player in three plays d5 here.",
         "our move 1 of 1",
         'class="arrow-bait"',
@@ -58,7 +58,7 @@ async def test_every_reply_is_in_the_table(database: Database, visitor: Visitor)
         assert row["is_bait"] == str(forecast.takes_bait(row["reply"]))
         assert row["is_played"] == str(row["reply"] == "a7a6")
         # A spreadsheet must not take a score for a formula, so it has an apostrophe.
-        shown = row["in_truth"].removeprefix("'")
+        shown = row["at_full_depth"].removeprefix("'")
         assert float(shown) == pytest.approx(-finals[row["reply"]] / 100)
 
 

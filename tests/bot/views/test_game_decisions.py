@@ -24,6 +24,7 @@ from tests.bot.tempted import lost_game, plain_game, tempting_game
 from tests.storage.samples import commit_decision, drawn_decision, opened
 
 Report = tuple[GameReport, list[MoveMark]]
+TRAPS = "Traps in the paper's sense, each at its move's own depth:"
 
 
 def words(found: Report, *, traps_only: bool = False) -> str:
@@ -53,17 +54,17 @@ async def test_baits_are_told_with_probabilities_looks_and_price(database: Datab
     found = await told(database, tempting_game)
     shown = words(found)
     assert (
-        "Anna took a bait. A trap: one player in three plays d5 here. Looking 2 and 3 plies ahead it "
-        "looks better than e5. It costs 24 % of the game. Another: one player in seven plays Nf6." in shown
+        "Anna took the bait. A trap: one player in three plays d5 here. Looking 2 and 3 plies ahead it "
+        "looks better than e5. It costs 24 % of the game to depth 5." in shown
     )
     assert (
-        "Anna played d5; e5 was the reply to find. The paper's trap: d5, quality 18.3 %. Figure 9: fell for "
-        "the best trap. A bait Nf6: \N{MINUS SIGN}0.30 at depth 2, "
-        "\N{MINUS SIGN}1.90 in fact. Anna took d5: +0.40 at depth 2, \N{MINUS SIGN}1.80 in fact, "
-        "cost 24 % of the game (1.50 pawns), expected in 30 %. Best was e5: \N{MINUS SIGN}0.10 at depth 2, "
-        "\N{MINUS SIGN}0.30 in fact." in shown
+        "Anna played d5; e5 was the reply to find. The paper's trap at depth 5: d5, quality 18.3 %. "
+        "Figure 9 at that depth: fell for the best trap. "
+        "Anna took d5: +0.40 at depth 2, \N{MINUS SIGN}1.80 to depth 5, "
+        "cost 24 % of the game (1.50 pawns) to depth 5, expected in 30 %. Best was e5: \N{MINUS SIGN}0.10 at "
+        "depth 2, \N{MINUS SIGN}0.30 to depth 5." in shown
     )
-    assert "1 of 1 baits taken; 0 slips Traps in the paper's sense: 1 set, 1 successful." in shown
+    assert f"1 of 1 baits taken; 0 slips {TRAPS} 1 set, 1 successful." in shown
     assert "Move 1 · we played e4" in words(found, traps_only=True)
 
 
@@ -72,37 +73,38 @@ async def test_a_queen_lost_at_every_depth_is_a_slip(database: Database) -> None
     found = await told(database, plain_game)
     assert found[0].decisions[0].outcome == "fell"
     shown = words(found)
-    assert "A slip. There was no bait here. Qf6 cost 44 % of the game (8.70 pawns); " in shown
-    assert "The paper's trap: Qh4, quality 10.6 %. Figure 9: fell." in shown
-    assert "0 of 0 baits taken; 1 slip Traps in the paper's sense: 1 set, 1 successful." in shown
+    assert "A slip. There was no bait here. Qf6 cost 44 % of the game (8.70 pawns) to depth 5; " in shown
+    assert "The paper's trap at depth 5: Qh4, quality 10.6 %. Figure 9 at that depth: fell." in shown
+    assert f"0 of 0 baits taken; 1 slip {TRAPS} 1 set, 1 successful." in shown
     assert "we played Nf3" not in words(found, traps_only=True)
 
 
 async def test_a_small_loss_is_no_slip(database: Database) -> None:
     shown = words(await told(database, lambda session: plain_game(session, "d7d6")))
     assert "Not quite the best reply. There was no bait here. d6 cost 3 % of the game (0.15 pawns)" in shown
-    assert "Figure 9: erred elsewhere." in shown
+    assert "Figure 9 at that depth: erred elsewhere." in shown
 
 
-async def test_an_unconfirmed_bait_is_not_named(database: Database) -> None:
-    found = await told(database, lambda session: tempting_game(session, confirmed=False))
+async def test_before_the_judge_no_bait_is_named_and_no_cost(database: Database) -> None:
+    found = await told(database, lambda session: tempting_game(session, judged=False))
     shown = words(found)
-    assert "A slip. d5 cost 24 % of the game" in shown
+    assert "Not judged yet. Anna played d5. A deep search that judges the reply has not run yet." in shown
     assert "There was no bait here" not in shown
+    assert " cost " not in shown
     assert "0 of 0 baits taken" in shown
     assert "Baits are not known for 1 move." in shown
     # Even if one were listed.
     (made,) = found[0].decisions
-    (confirmed,) = (await told(database, lambda session: tempting_game(session, key="again")))[0].decisions
-    assert confirmed.forecast is not None
-    listed = replace(made, forecast=replace(confirmed.forecast, is_confirmed=False))
+    (judged,) = (await told(database, lambda session: tempting_game(session, key="again")))[0].decisions
+    assert judged.forecast is not None
+    listed = replace(made, forecast=replace(judged.forecast, is_judged=False))
     assert "A bait" not in words(changed(found, listed))
 
 
 async def test_traps_of_the_paper_do_not_count_in_a_decided_game(database: Database) -> None:
     found = await told(database, tempting_game)
     decided = changed(found, replace(found[0].decisions[0], is_decided=True))
-    assert "Traps in the paper's sense: 0 set, 0 successful." in words(decided)
+    assert f"{TRAPS} 0 set, 0 successful." in words(decided)
 
 
 async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
@@ -156,8 +158,8 @@ async def test_a_bait_by_accident_is_called_one(database: Database) -> None:
     found = await told(database, tempting_game)
     shown = words(changed(found, replace(found[0].decisions[0], sets_traps=False)))
     assert "A trap by accident: one player in three plays d5 here." in shown
-    assert "Traps in the paper's sense: 1 set by accident" in shown
-    assert "The paper's trap by accident: d5" in shown
+    assert f"{TRAPS} 1 set by accident" in shown
+    assert "The paper's trap by accident at depth 5: d5" in shown
 
 
 async def test_a_draw_is_told_to_the_operator(database: Database) -> None:
@@ -181,43 +183,40 @@ async def test_the_baits_are_in_one_table(database: Database) -> None:
     found = await told(database, tempting_game)
     shown = lines(found, 80, traps_only=True)
     rows = [" ".join(line.split()) for line in shown]
-    at = rows.index("move bait expected at depth 2 in truth costs reply")
-    assert rows[at + 1 : at + 3] == [
-        "1. e4 d5 30.0 % +0.40 \N{MINUS SIGN}1.80 24.0 % d5, the bait",
-        "1. e4 Nf6 15.0 % \N{MINUS SIGN}0.30 \N{MINUS SIGN}1.90 25.2 % d5",
-    ]
+    at = rows.index("move bait expected at depth 2 at depth 3 costs reply")
+    assert rows[at + 1] == "1. e4 d5 30.0 % +0.40 +0.30 24.0 % to depth 5 d5, the bait"
     assert all(len(line) <= 80 for line in shown)
-    assert "No confirmed trap" not in words(found, traps_only=True)
+    assert "No trap" not in words(found, traps_only=True)
     assert "Not yet analysed" not in words(found, traps_only=True)
-    assert "at depth 2 in truth costs" not in words(found)
+    assert "at depth 2 at depth 3 costs" not in words(found)
 
 
 async def test_a_game_without_a_bait_says_so(database: Database) -> None:
     found = await told(database, plain_game)
     shown = words(found, traps_only=True)
-    assert "No confirmed trap in this game: 1 move judged, 0 of them decided." in shown
+    assert "No trap in this game: 1 move judged, 0 of them decided." in shown
     assert "Not yet analysed" not in shown
-    assert "No confirmed trap" not in words(found)
+    assert "No trap" not in words(found)
 
 
-async def test_a_bait_in_a_decided_position_is_no_confirmed_trap(database: Database) -> None:
+async def test_a_bait_in_a_decided_position_is_no_trap(database: Database) -> None:
     found = await told(database, lambda session: lost_game(session, "d7d5"))
     shown = words(found, traps_only=True)
-    assert "No confirmed trap in this game: 1 move judged, 1 of them decided." in shown
+    assert "No trap in this game: 1 move judged, 1 of them decided." in shown
     assert "Move 1 ·" not in shown
 
 
 async def test_moves_that_are_not_analysed_yet_are_counted(database: Database) -> None:
-    found = await told(database, lambda session: tempting_game(session, confirmed=False))
+    found = await told(database, lambda session: tempting_game(session, judged=False))
     waiting = "Not yet analysed: 1 move. The running program or `desdemona db recheck` will analyse the rest."
     shown = words(found, traps_only=True)
-    assert f"No confirmed trap so far in this game: 0 moves judged, 0 of them decided. {waiting}" in shown
+    assert f"No trap so far in this game: 0 moves judged, 0 of them decided. {waiting}" in shown
     (made,) = (await told(database, lambda session: tempting_game(session, key="again")))[0].decisions
     shown = words(changed(found, made, *found[0].decisions), traps_only=True)
     assert waiting in shown
-    assert "No confirmed trap" not in shown
-    (unconfirmed,) = found[0].decisions
-    dropped = changed(found, replace(unconfirmed, state="dropped"))
+    assert "No trap" not in shown
+    (unjudged,) = found[0].decisions
+    dropped = changed(found, replace(unjudged, state="dropped"))
     assert words(dropped, traps_only=True).endswith("0 moves judged, 0 of them decided.")
-    incomplete = changed(found, replace(unconfirmed, is_complete=False, replies=()))
+    incomplete = changed(found, replace(unjudged, is_complete=False, replies=()))
     assert waiting in words(incomplete, traps_only=True)

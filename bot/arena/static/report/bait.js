@@ -3,9 +3,9 @@
 import { say } from "/static/common/language.js";
 
 /** The axis of a blind report, whose number of depths must not tell how deep the search was. */
-const STEPS = [say("at depth 2"), say("a little deeper"), say("deep")];
+const STEPS = [say("at depth 2"), say("at depth 3"), say("deep")];
 
-/** The confirmed baits of a move, *the* bait first; none while that is open, or in a decided position. */
+/** The baits of a move, *the* bait first; none while that is open, or in a decided position. */
 export function baitsOf({ forecast, is_decided: isDecided }) {
   return forecast?.is_judged && !isDecided ? forecast.baits : [];
 }
@@ -15,7 +15,7 @@ export function expectedLoss({ probability, cost }) {
   return probability * cost;
 }
 
-/** Whether it is open if an answered move tempts people: the forecast is missing, or no deeper search has confirmed it. */
+/** Whether it is open if an answered move tempts people: the forecast is missing, or the judge has not seen its replies. */
 export function isUnknown({ forecast, is_decided: isDecided, outcome, replies }) {
   return !isDecided && replies.length > 1 && outcome !== null && outcome !== "unanswered" && !forecast?.is_judged;
 }

@@ -1,5 +1,5 @@
 // The chart of reply scores by search depth, person's view: one line per reply.  In a blind report the depths are three
-// fixed steps, since their number would tell the depth of the search, and so the player.
+// fixed steps, since their number would tell the depth of the search, and so the player.  The last point is the judge's.
 
 import { letters, theme } from "/static/board/games.js";
 import { el, svg } from "/static/common/dom.js";
@@ -23,24 +23,33 @@ function niceStep(span) {
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough);
 }
 
+/** The judge's score of a reply, the bot's view, in a list; empty without one of its own. */
+function judgedScore({ judged }) {
+  return judged && judged.judge_depth !== null ? [-judged.score_centi] : [];
+}
+
+/** The names of the chart's points, from left to right. */
+function pointNames(lines) {
+  const names = depthNames(lines[0].reply);
+  return lines.some(({ reply }) => judgedScore(reply).length) ? [...names, say("by the judge")] : names;
+}
+
 /** The lines of the chart; baits, the best reply and the one that was played stand out. */
 function linesOf(replies, decision, hasMargins) {
   const finite = replies.flatMap((reply) => scoresOf(reply).filter((centi) => Math.abs(centi) < DECIDED_CENTI));
   // A decided score is drawn at its margin; in a game without margins, just beyond the most extreme other score.
   const limit = Math.max(200, ...finite.map(Math.abs)) * 1.1;
   const place = (centi) => (hasMargins ? marginOf(centi) : Math.max(-limit, Math.min(limit, centi)));
-  const best = Math.min(...replies.map(({ final_centi: score }) => score));
   const kinds = new Map();
-  const winner = replies.find(({ reply, final_centi: score }) => score === best && reply === decision.reply) ?? replies.find(({ final_centi: score }) => score === best);
   kinds.set(decision.reply, "played");
-  kinds.set(winner.reply, "best");
+  kinds.set(decision.best?.reply, "best");
   for (const { reply } of baitsOf(decision)) kinds.set(reply, "trap");
   const order = ["rest", "played", "best", "trap"];
   return replies
     .map((reply) => ({
       reply,
       kind: kinds.get(reply.reply) ?? "rest",
-      points: scoresOf(reply).map((centi, at) => ({ at, value: -place(centi) / 100 })),
+      points: [...scoresOf(reply), ...judgedScore(reply)].map((centi, at) => ({ at, value: -place(centi) / 100 })),
     }))
     .sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
 }
@@ -72,7 +81,7 @@ function draw(lines, width) {
   const values = named.flatMap(({ points }) => points.map(({ value }) => value));
   const room = Math.max(1, Math.max(...values) - Math.min(...values)) * 0.12;
   const [bottom, top] = [Math.min(...values) - room, Math.max(...values) + room];
-  const names = depthNames(lines[0].reply);
+  const names = pointNames(lines);
   const right = Math.max(46, 14 + LETTER_PX * Math.max(...named.map(({ reply }) => letters(reply.name))));
   const x = (at) => LEFT + (at / Math.max(1, names.length - 1)) * (width - LEFT - right);
   const y = (value) => TOP + ((top - value) / (top - bottom)) * (HEIGHT - TOP - BOTTOM);
@@ -97,7 +106,7 @@ function draw(lines, width) {
   const dots = named.flatMap(({ kind, points }) => points.map((p) => svg("circle", { class: `dot dot-${kind}`, cx: x(p.at).toFixed(1), cy: y(p.value).toFixed(1), r: 3 })));
   const labels = spread(named.map(({ kind, reply, points }) => ({ kind, text: reply.name, x: x(points.at(-1).at) + 9, y: y(points.at(-1).value) + 4 })));
   const labelled = labels.map((label) => svg("text", { class: `name name-${label.kind}`, x: label.x, y: label.y.toFixed(1) }, label.text));
-  const words = named.map(({ kind, reply }) => say("{move} ({kind}) ends at {score}", { move: reply.name, kind: KINDS[kind], score: scoreText(reply.their_text) })).join("; ");
+  const words = named.map(({ kind, reply }) => say("{move} ({kind}) ends at {score}", { move: reply.name, kind: KINDS[kind], score: scoreText(reply.judged?.score_text ?? reply.their_text) })).join("; ");
   return svg("svg", { width, height: HEIGHT, role: "img", "aria-label": say("How the replies look by search depth: {words}.", { words }) }, grid, below, inside, dots, labelled);
 }
 

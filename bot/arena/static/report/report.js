@@ -8,7 +8,6 @@ import { baitsOf, expectedLoss, isUnknown } from "/static/report/bait.js";
 import { ICON_MEANINGS, ICONS } from "/static/report/verdict.js";
 import { moveNumber, say, sayAll, sayCount, sayMade } from "/static/common/language.js";
 
-const GOOD = 350; // a reply that costs at most this is good to the trainer; hundredths of a per cent of the game
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
 /** A decision with its moves named in the page's language. */
@@ -54,13 +53,14 @@ export class ReportSection {
     if (this.isClosed) return undefined;
     if ([401, 403].includes(error?.status)) return this.#note(error.message);
     if (error?.status === 404) return this.#noReport(); // the bot's records are elsewhere
-    // The bot finishes its last analyses after the game, and then the forecasts: a moment later the report is complete.
+    // The bot finishes its last analyses after the game, then the forecasts, and then the replies are judged.
     const isEmpty = !report?.decisions.length;
     const isWhole = !isEmpty && report.decisions.every(({ outcome, state }) => outcome !== null || state === "dropped");
     const text = JSON.stringify(report);
     if (!isEmpty && text !== this.shown) this.#show(report, isWhole);
     this.shown = text;
-    if (isWhole && report.decisions.every((decision) => decision.forecast !== null || !isUnknown(decision))) return undefined;
+    const isJudged = !isEmpty && report.decisions.every(({ verdict }) => verdict.kind !== "judging");
+    if (isWhole && isJudged && report.decisions.every((decision) => decision.forecast !== null || !isUnknown(decision))) return undefined;
     if (this.tries < RETRY_MS.length) {
       this.timer = setTimeout(() => this.#load(), RETRY_MS[this.tries]);
       this.tries += 1;
@@ -178,7 +178,7 @@ export class ReportSection {
 
   /** Link to the trainer, which poses the positions in which a bait was taken. */
   #toFind() {
-    const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > GOOD).length;
+    const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.judged && decision.judged.word !== "best").length;
     if (!many) return null;
     return el("p", {}, el("a", { class: "button", href: `/train?from=${this.id}`, "data-link": true, "data-test": "to-find" }, sayCount("1 reply to find", "{n} replies to find", many)));
   }
@@ -297,11 +297,12 @@ export class ReportSection {
       { class: "legend" },
       el("summary", {}, say("How to read this")),
       el("ul", { class: "icon-meanings" }, Object.entries(ICON_MEANINGS).map(([name, text]) => el("li", { "data-icon": name }, icon(name), text))),
-      el("p", {}, say("A trap is a move with a bait among its replies: a bad reply that people are likely to play. A bait costs a tenth of the game or more, at least one player in ten is expected to play it, and in some shorter search it looks at least as good as the best reply. A search two plies deeper has confirmed what it costs.")),
+      el("p", {}, say("A trap is a move with a bait among its replies: a bad reply that people are likely to play. A bait costs a tenth of the game or more, is one of the two likeliest replies, which at least one player in ten is expected to play, and looks at least as good as the best replies two and three plies ahead, taken together.")),
+      el("p", {}, say("What replies cost, and which is best, is judged by a deep search, the same after every game. “To depth 14” means that it looked 14 plies ahead, “solved” that it reached the end of the game. Replies that cost less than 2 % of the game count as best.")),
       el("p", {}, say("“The game” is what can be expected of it: a win counts 100 %, a draw 50 %. Any other reply than a bait is a slip if it costs a tenth of the game or more: a plain mistake, since it does not tempt people.")),
       el("p", {}, sayAll([
         this.person === null ? say("Scores of replies are from your point of view: plus is good for you.") : say("Scores of replies are from {name}’s point of view: plus is good for {name}.", { name: this.person }),
-        say("“At depth 2” is the score of a reply two plies ahead."),
+        say("“At depth {n}” is the score of a reply so many plies ahead.", { n: 2 }),
       ])),
       this.report.blind ? el("p", {}, say("Some of {name}’s moves set a trap, others do not; the report does not tell whether a trap was meant, so that moves and games can be compared fairly.", { name: this.opponent })) : null,
       el("p", {}, say("“Cost” compares a reply with the best one.")),

@@ -2,8 +2,8 @@
 
 import { el } from "/static/common/dom.js";
 import { baitsOf } from "/static/report/bait.js";
-import { cost, probabilityText } from "/static/report/verdict.js";
-import { say, sayAll, sayCount, scoreText } from "/static/common/language.js";
+import { judgedCost, probabilityText } from "/static/report/verdict.js";
+import { say, sayAll, scoreText } from "/static/common/language.js";
 
 const SHORT = 6; // rows shown before "Show all"
 
@@ -51,17 +51,25 @@ function table({ title, label, heads, rows, hint }) {
   return box;
 }
 
-/** The replies to the bot's move from the person's view, best first. */
+/** The heads of the columns of scores: a blind report does not tell how deep the last search was. */
+function scoreHeads(depth) {
+  if (depth === null) return [say("At depth {n}", { n: 2 }), say("At depth {n}", { n: 3 }), say("Deep")];
+  return [2, 3].filter((each) => each < depth).concat(depth).map((n) => say("At depth {n}", { n }));
+}
+
+/** The replies to the bot's move from the person's view: the judge's best first, then by their scores at the full depth. */
 export function replyTable(decision, { isPlayer, isBlind, unit }) {
   if (!decision.replies.length) return null;
-  const sorted = [...decision.replies].sort((a, b) => a.final_centi - b.final_centi);
-  const best = sorted[0].final_centi;
+  const isFirst = ({ reply }) => Number(reply !== decision.best?.reply);
+  const sorted = [...decision.replies].sort((a, b) => isFirst(a) - isFirst(b) || a.final_centi - b.final_centi);
+  const heads = scoreHeads(isBlind ? null : decision.depth);
   const baits = new Set(baitsOf(decision).map(({ reply }) => reply));
   const hasProbability = sorted.some(({ probability }) => Number.isFinite(probability));
   const rows = sorted.map((reply) => {
     const isPlayed = reply.reply === decision.reply;
     const isBait = baits.has(reply.reply);
-    const isBest = reply.final_centi === best;
+    const isBest = reply.judged?.word === "best";
+    const early = Array.from({ length: heads.length - 1 }, (_, i) => scoreText(reply.score_texts[i] ?? null));
     return {
       name: reply.name,
       notes: [
@@ -69,7 +77,7 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
         isBait ? note("trap", say("bait")) : null,
         isPlayed ? note("played", isPlayer ? say("you") : say("played")) : null,
       ],
-      cells: [scoreText(reply.score_texts.length > 1 ? reply.score_texts[0] : null), scoreText(reply.their_text), cost(reply.cost_text), ...(hasProbability ? [probabilityText(reply.probability)] : [])],
+      cells: [...early, scoreText(reply.their_text), judgedCost(reply.judged), ...(hasProbability ? [probabilityText(reply.probability)] : [])],
       isMarked: isPlayed,
       isKey: isPlayed || isBait,
     };
@@ -77,9 +85,13 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
   return table({
     title: isPlayer ? say("What your replies were worth") : say("Values of the replies"),
     label: say("Replies"),
-    heads: [say("Reply"), say("At depth 2"), isBlind ? say("In fact") : sayCount("At {n} ply", "At {n} plies", decision.depth), unit ? say("Cost, {unit}", { unit }) : say("Cost"), ...(hasProbability ? [say("Expected")] : [])],
+    heads: [say("Reply"), ...heads, say("Cost by the judge"), ...(hasProbability ? [say("Expected")] : [])],
     rows,
-    hint: hasProbability ? whoExpects(decision) : null,
+    hint: sayAll([
+      unit ? say("Depths count plies from the bot’s move on; scores are in {unit}.", { unit }) : say("Depths count plies from the bot’s move on."),
+      say("Judged are the reply played, the best one and the likeliest two."),
+      hasProbability ? whoExpects(decision) : null,
+    ]),
   });
 }
 

@@ -1,8 +1,9 @@
 // What the report draws of verdicts and scores; the verdicts themselves are the server's (bot/text/moment_text.py).
 
-import { fromServer, percentText, say, withFractions } from "/static/common/language.js";
+import { percentText, say } from "/static/common/language.js";
 
 const DECIDED_CENTI = 100_000;
+const WHOLE = 10_000; // the game, in the unit of costs
 
 /** What each icon of `ICONS` means, for the legend. */
 export const ICON_MEANINGS = {
@@ -11,7 +12,7 @@ export const ICON_MEANINGS = {
   check: say("no trap, and the best reply"),
   loose: say("not quite the best reply: it costs less than a tenth of the game"),
   slip: say("a slip: it costs a tenth of the game or more"),
-  wait: say("a trap without a reply, or still being analysed"),
+  wait: say("a trap without a reply, or not judged yet"),
   dot: say("nothing to judge: only one reply, already decided, or no reply"),
 };
 
@@ -29,6 +30,7 @@ export const ICONS = {
   decided: "dot",
   forced: "dot",
   pending: "wait",
+  judging: "wait",
   rest: "dot",
 };
 
@@ -37,12 +39,12 @@ export function marginOf(centi) {
   return Math.abs(centi) < DECIDED_CENTI ? centi : Math.sign(centi) * (Math.abs(centi) - DECIDED_CENTI);
 }
 
-/** The cost of a reply from the server's text: a number gets a unit, words ("the game") stay unchanged. */
-export function cost(text, unit) {
-  if (!text) return "–";
-  if (!/^[\d.]+$/.test(text)) return fromServer(text);
-  const size = withFractions(text);
-  return unit ? say("{n} {unit}", { n: size, unit }) : size;
+/** What a reply costs by the judge, and to which depth that holds; a dash if it was not judged. */
+export function judgedCost(judged) {
+  if (!judged) return "–";
+  const what = percentText(judged.cost / WHOLE);
+  if (judged.is_solved) return say("{what}, solved", { what });
+  return judged.judge_depth === null ? what : say("{what} to depth {plies}", { what, plies: judged.judge_depth });
 }
 
 /** A probability as text: "41 %", "under 1 %"; a dash if there is none. */

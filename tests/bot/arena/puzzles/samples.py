@@ -1,6 +1,6 @@
 """Traps into which scripted people fell in real games, made anew by the search in hundredths of a second."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -8,9 +8,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.bait_rule import forecast
 from engine.completion import complete
 from engine.decision import Decision
-from engine.forecasts import confirm
+from engine.forecasts import own_costs
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
+from engine.judge import ReplyCosts
 from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -20,6 +21,7 @@ from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage.arena import accounts as arena
 from storage.ledger.games import finish_game
+from storage.ledger.judgements import store_judgements
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult
 from storage.tables.types import now_utc
@@ -68,14 +70,21 @@ TRAPS = {
 
 
 @cache
-def analysed(game: str) -> tuple[Decision, ReplyForecast]:
-    """The decision of the game's trap, and its forecast with the bait confirmed."""
+def analysed(game: str) -> tuple[Decision, ReplyForecast, ReplyCosts]:
+    """The decision of the game's trap, its forecast with the bait, and the costs of all replies.
+
+    The judge agrees with the decision's own scores, but that all good replies are among the best.
+    """
     trap, rules, searcher = TRAPS[game], get_rules(game), make_searcher(game, 1)
     player = MoveChooser(strategy_named("trappy"), rules, TrapParams(), searcher)
     made = player.choose(rules.parse_position(trap.position), Limits(_DEPTH), StopFlag())
     made = complete(made, searcher, StopFlag())
     found = forecast(made.chosen, expected_scale_centi(made))
-    return made, confirm(made, found, searcher, StopFlag())
+    own = own_costs(made, found.replies)
+    replies = (replace(each, cost=100) if each.reply in trap.good[1:] else each for each in own.replies)
+    costs = replace(own, replies=tuple(replies))
+    bait = replace(costs, replies=(costs.of(trap.bait),))
+    return made, replace(found, costs=bait, bait_replies=(trap.bait,)), costs
 
 
 async def add_mistake(
@@ -127,11 +136,12 @@ async def add_mistake(
         opponent_name=person,
         opponent_rating=rating,
     )
-    made, found = analysed(game)
+    made, found, costs = analysed(game)
     reply = trap.bait if reply is None else reply
     decision_id = await commit_decision(session, stored.id, ply, made)
     await record_outcome(session, decision_id, classify_by_figure_9(made, reply))
     await store_forecast(session, decision_id, made, found)
+    await store_judgements(session, stored.id, {decision_id: (reply, costs)})
     moves = [*["pass"] * ply, made.move, reply]
     await finish_game(
         session, stored.id, result=GameResult.WIN, end_reason="resign", settled=settled, moves=moves

@@ -11,6 +11,7 @@ from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import replay
 from engine.human.reply_forecast import ReplyForecast
+from engine.judge import ReplyCosts
 from storage.arena.puzzles.positions import PuzzleSource
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
 from tests.bot.arena.puzzles.samples import TRAPS, analysed
@@ -24,9 +25,14 @@ def stored(made: Decision) -> StoredDecision:
     return StoredDecision(1, 1, 12, DecisionState.CONFIRMED, made, True, True, None, AT, AT, AT)
 
 
-def problem_of(game: str, made: Decision | None = None, forecast: ReplyForecast | None = None) -> Problem:
+def problem_of(
+    game: str,
+    made: Decision | None = None,
+    forecast: ReplyForecast | None = None,
+    costs: ReplyCosts | None = None,
+) -> Problem:
     trap = TRAPS[game]
-    known, found = analysed(game)
+    known, found, judged = analysed(game)
     new = {name: getattr(NEW_GAME, name) for name in NEW_GAME.__slots__}
     record = StoredGame(
         **(new | {"game": game, "variant": trap.variant, "initial_position": trap.position}),
@@ -40,46 +46,41 @@ def problem_of(game: str, made: Decision | None = None, forecast: ReplyForecast 
         started_at=AT,
         ended_at=AT,
     )
-    return make_problem(SOURCE, record, stored(made or known), forecast or found)
+    return make_problem(SOURCE, record, stored(made or known), forecast or found, costs or judged)
 
 
 @pytest.mark.parametrize("game", TRAPS)
 def test_the_judge(game: str) -> None:
     trap, problem = TRAPS[game], problem_of(game)
-    assert problem.made.decision.move == trap.move
+    assert problem.decision.move == trap.move
     assert problem.bait.reply == trap.bait
-    assert tuple(sorted(filter(problem.is_good, problem.costs), key=problem.costs.__getitem__)) == trap.good
-    assert {each["move"] for each in problem.question["legal"]} == set(problem.costs)
+    assert tuple(filter(problem.is_good, problem.judged)) == trap.good
+    assert {each["move"] for each in problem.question["legal"]} == set(problem.judged)
     assert not problem.is_good(trap.poor)
     told = problem.verdict(trap.poor)
-    assert (told["isBait"], told["probability"], told["cost"]) == (False, None, problem.costs[trap.poor])
+    assert (told["isBait"], told["probability"], told["cost"]) == (
+        False,
+        None,
+        problem.judged[trap.poor].cost,
+    )
     told = problem.verdict(trap.bait)
     assert (told["isBait"], told["probability"], told["cost"]) == (
         True,
-        problem.bait.p_reply,
+        problem.bait.probability,
         problem.bait.cost,
     )
     assert problem.hint()["move"] == trap.bait
 
 
-def test_nearly_the_best_is_sound_and_a_little_more_is_not() -> None:
-    problem = problem_of("chess")
-    assert replace(problem, costs={"c4e5": 350}).is_good("c4e5")
-    assert not replace(problem, costs={"c4e5": 351}).is_good("c4e5")
-
-
-def test_what_a_deeper_search_found_sound_is_sound() -> None:
-    _, found = analysed("chess")
-    (bait,) = found.tempting
-    other = replace(bait, reply=TRAPS["chess"].poor, confirmed_cost=300)
-    problem = problem_of("chess", forecast=replace(found, tempting=(bait, other)))
-    assert problem.is_good(TRAPS["chess"].poor)
-    assert (
-        problem_of(
-            "chess", forecast=replace(found, tempting=(bait, replace(other, confirmed_cost=400)))
-        ).costs
-        == problem_of("chess").costs
-    )
+@pytest.mark.parametrize(("cost", "is_good"), [(199, True), (200, False)])
+def test_only_what_the_judge_calls_best_is_good(cost: int, is_good: bool) -> None:
+    _, _, costs = analysed("chess")
+    poor = TRAPS["chess"].poor
+    changed = (replace(each, cost=cost) if each.reply == poor else each for each in costs.replies)
+    problem = problem_of("chess", costs=replace(costs, replies=tuple(changed)))
+    assert problem.is_good(poor) is is_good
+    found = problem.solution(poor if is_good else None, ())
+    assert (poor in [each["move"] for each in found["good"]]) is is_good
 
 
 @pytest.mark.parametrize("game", TRAPS)
@@ -107,7 +108,7 @@ def test_the_solution(game: str) -> None:
     assert [each["move"] for each in found["bait"]["line"]] == [trap.bait, *line]
     assert found["source"] == {"game": "abcdefgh", "ply": 13}
     assert found["decision"]["reply"] == trap.good[-1]
-    assert found["decision"]["cost"] == problem.costs[trap.good[-1]]
+    assert found["decision"]["cost"] == problem.judged[trap.good[-1]].cost
     # A blind report's decision: nothing from which the player or the depth of its search follows.
     assert found["decision"]["candidates"] == []
     assert not {"player", "depth", "search_mode", "sets_traps"} & set(found["decision"])
@@ -117,11 +118,12 @@ def test_the_solution(game: str) -> None:
 
 
 def test_what_cannot_be_shown_says_why() -> None:
-    made, found = analysed("chess")
+    made, found, costs = analysed("chess")
     with pytest.raises(RecordError, match="decision 1 has no bait"):
-        problem_of("chess", forecast=replace(found, tempting=()))
-    short = replace(made.chosen, replies=made.chosen.replies[1:])
-    with pytest.raises(RecordError, match=r"decision 1 .*lacks some of its replies"):
-        problem_of("chess", made=made.with_chosen(short))
+        problem_of("chess", forecast=replace(found, bait_replies=()))
+    with pytest.raises(RecordError, match=r"decision 1 .*not all of its replies are judged"):
+        problem_of("chess", costs=replace(costs, replies=costs.replies[1:]))
+    with pytest.raises(RecordError, match=r"decision 1 .*not all of its replies are judged"):
+        problem_of("chess", costs=replace(costs, version=costs.version - 1))
     with pytest.raises(RecordError, match="decision 1 cannot be shown"):
         problem_of("chess", made=replace(made, position="nonsense"))

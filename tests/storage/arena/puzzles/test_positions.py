@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import delete, event, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.judge import JUDGE_VERSION
 from storage.arena import accounts as arena
 from storage.arena.puzzles import positions, solvers
 from storage.arena.puzzles.positions import NewMistake, PuzzleRating, position_key
@@ -14,9 +15,10 @@ from storage.arena.puzzles.solvers import ReviewRecord, SolverRecord
 from storage.database import Database
 from storage.inserts import insert_new
 from storage.ledger.games import reopen_game, settle_game
+from storage.ledger.judgements import store_judgements
 from storage.records import StoredGame
 from storage.tables.arena import ArenaGame
-from storage.tables.games import DecisionRow, GameRow, OpponentRow
+from storage.tables.games import DecisionRow, GameRow, JudgementRow, OpponentRow
 from storage.tables.puzzles import PuzzleMistake, PuzzlePosition
 from tests.bot.tempted import plain_game, tempting_game
 from tests.storage.arena.test_accounts import AT, add, game
@@ -86,6 +88,8 @@ async def add_positions(session: AsyncSession, ratings: list[float], source: Sto
                 decision_id=later.id, game_id=source.id, position_id=row.id, opponent_id=opponent or 0
             )
         )
+        judged = {"version": JUDGE_VERSION, "cost": 2400, "best": "e7e5", "best_centi": -30, "replies": []}
+        session.add(JudgementRow(decision_id=later.id, **judged))
         await session.flush()
         made.append(row.id)
     return made
@@ -117,8 +121,9 @@ async def test_only_unsound_replies_of_people_are_taken_up_and_once(people: Data
         assert await positions.list_of_game(session, first.id) == [position.id]
         # Settled later, and then found by its game.
         assert await positions.find_game(session, SITE, "open") == (open_one.id, False)
-        assert await positions.max_settled_game_id(session, SITE) == open_one.id - 1
+        assert await positions.max_judged_game_id(session, SITE) == open_one.id - 1
         await settle_game(session, open_one.id)
+        assert await positions.find_game(session, SITE, "open") == (open_one.id, True)
         decisions = await positions.list_baits(session, [open_one.id])
         found = await positions.list_new_mistakes(session, SITE, decisions)
         assert [each.game_id for each in found] == [open_one.id]
@@ -152,6 +157,8 @@ async def test_what_was_looked_through_lapses_when_it_changes(people: Database) 
         assert await positions.list_pending(session, SITE, 0, 9) == []
         await reopen_game(session, games[0])
         await session.execute(update(GameRow).values(is_settled=True))
+        assert await positions.list_pending(session, SITE, 0, 9) == []
+        await store_judgements(session, games[0], {})
         assert await positions.list_pending(session, SITE, 0, 9) == games[:1]
 
 
