@@ -13,9 +13,10 @@ from engine.judge import ReplyCost, ReplyWord
 from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.params import TrapParams
 from storage.ledger.games import finish_game, load_game
+from storage.ledger.judgements import store_judgements
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult, StoredGame
-from tests.storage.samples import ARENA, commit_decision, judge_replies, opened, store_forecast
+from tests.storage.samples import ARENA, commit_decision, opened, store_forecast
 
 Replies = dict[str, tuple[tuple[int, ...], float]]
 
@@ -110,7 +111,8 @@ async def _game(
     moves = [move, reply]
     await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", moves=moves)
     if judged:
-        await judge_replies(session, game.id)
+        costs = own_costs(made, [reply])
+        await store_judgements(session, game.id, {decision_id: (reply, costs)})
     stored = await load_game(session, ARENA, game.site_game_id)
     assert stored is not None
     return stored

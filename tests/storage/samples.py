@@ -159,7 +159,7 @@ async def judge_replies(
     """
     of_game = select(DecisionRow.id).where(DecisionRow.game_id == game_id)
     rows = await session.execute(
-        select(DecisionRow.id, OutcomeRow.reply, OutcomeRow.cost)
+        select(DecisionRow.id, DecisionRow.record, OutcomeRow.reply, OutcomeRow.cost)
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .where(DecisionRow.game_id == game_id, OutcomeRow.reply.is_not(None))
     )
@@ -168,13 +168,15 @@ async def judge_replies(
     session.add(JudgedGameRow(game_id=game_id, version=version))
     for row in rows:
         cost = (costs or {}).get(row.id, row.cost)
-        replies = [[row.reply, 0, cost, 12, 0], ["best", 100, 0, 12, 0]]
+        known = Decision.from_record(row.record).chosen.replies
+        best = min(known, key=lambda each: each.final_centi).reply
+        replies = [[row.reply, 0, cost, 12, 0], [best, 100, 0, 12, 0]][: 1 if row.reply == best else 2]
         session.add(
             JudgementRow(
                 decision_id=row.id,
                 version=version,
                 cost=cost,
-                best="best",
+                best=best,
                 best_centi=100,
                 replies=replies,
             )
