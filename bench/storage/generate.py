@@ -24,6 +24,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bench.storage.sample_decisions import DEPTHS, Sample, drawn_samples, samples
+from engine.judge import JUDGE_VERSION
 from engine.judgement import JUDGE_RULE
 from engine.params import TrapParams
 from storage.database import Database, create_engine, parse_url
@@ -35,6 +36,8 @@ from storage.tables.games import (
     EventRow,
     ForecastRow,
     GameRow,
+    JudgedGameRow,
+    JudgementRow,
     OpponentRow,
     OutcomeRow,
     ReplyTimeRow,
@@ -59,6 +62,7 @@ OPEN_GAMES = 20
 """Number of games still being played; they are the latest games."""
 TRIAL_SHARE = 0.2
 Row = dict[str, Any]
+_BELONGINGS: tuple[type[Base], ...] = (ForecastRow, JudgementRow, JudgedGameRow, ReplyTimeRow, EventRow)
 
 
 class World:
@@ -198,9 +202,9 @@ class World:
         }
 
     def _decisions(self, game: Row, count: int, skill: float) -> dict[type[Base], list[Row]]:
-        rows: dict[type[Base], list[Row]] = {
-            table: [] for table in (DecisionRow, OutcomeRow, ForecastRow, ReplyTimeRow, EventRow)
-        }
+        rows: dict[type[Base], list[Row]] = {table: [] for table in (DecisionRow, OutcomeRow, *_BELONGINGS)}
+        if game["state"] is not GameStatus.OPEN:
+            rows[JudgedGameRow].append({"game_id": game["id"], "version": JUDGE_VERSION})
         ply, at, takebacks = game["our_side"], game["started_at"], 0
         rows[EventRow] += [self._event(game, "game_started"), self._event(game, "game_finished")]
         for number in range(count):
@@ -267,6 +271,8 @@ class World:
                 "at": at,
             }
         )
+        if not is_unanswered and game["state"] is not GameStatus.OPEN:
+            rows[JudgementRow].append({"decision_id": key, **found.judgements[outcome.reply or ""]})
         if rng.random() >= UNFORESEEN:
             reply = outcome.reply or ""
             which = [each.reply for each in found.decision.chosen.replies].index(reply)
@@ -361,7 +367,7 @@ def fill(connection: Connection, world: World) -> None:
     writer.insert(TrialRow, [world.trial()])
     games = world.games(opponents)
     while batch := list(islice(games, BATCH)):
-        for table in (GameRow, DecisionRow, OutcomeRow, ForecastRow, ReplyTimeRow, EventRow):
+        for table in (GameRow, DecisionRow, OutcomeRow, *_BELONGINGS):
             writer.insert(table, [row for each in batch for row in each[table]])
         connection.commit()  # or SQLite's log would grow as large as the database
     numbered: tuple[type[Base], ...] = (OpponentRow, EngineConfigRow, TrialRow, GameRow, DecisionRow)

@@ -1,6 +1,7 @@
 """Creates real decisions of each game, with every reply judged and forecast, for synthetic databases."""
 
 import random
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from bench.suites import native_searcher
 from engine.bait_rule import MIN_BAIT_P, expectations
 from engine.completion import complete
 from engine.decision import Decision, ModelInfo, Outcome, Person
-from engine.forecasts import forecast_replies
+from engine.forecasts import forecast_replies, own_costs
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
@@ -48,6 +49,8 @@ class Sample:
     probabilities: tuple[float, ...]
     """Probability of each reply according to the forecast."""
     baits: frozenset[str]
+    judgements: Mapping[str, dict[str, Any]]
+    """Columns of `storage.tables.games.JudgementRow`, by the reply, of a judge who agrees with our search."""
 
 
 def samples(game: str, count: int, seed: int) -> list[Sample]:
@@ -111,7 +114,23 @@ def sample(decision: Decision, *, wants_bait: bool = False) -> Sample:
         outcomes=tuple(classify_by_figure_9(decision, each.reply) for each in decision.chosen.replies),
         probabilities=forecast.probabilities,
         baits=frozenset(forecast.bait_replies),
+        judgements={each.reply: _judgement(decision, each.reply) for each in decision.chosen.replies},
     )
+
+
+def _judgement(decision: Decision, reply: str) -> dict[str, Any]:
+    costs = own_costs(decision, (reply,))
+    replies = [
+        [each.reply, each.score_centi, each.cost, each.depth, int(each.is_solved)]
+        for each in dict.fromkeys((*costs.replies, costs.best))
+    ]
+    return {
+        "version": costs.version,
+        "cost": costs.of(reply).cost,
+        "best": costs.best.reply,
+        "best_centi": costs.best.score_centi,
+        "replies": replies,
+    }
 
 
 def _with_bait(decision: Decision, forecast: ReplyForecast) -> ReplyForecast:

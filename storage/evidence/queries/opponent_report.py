@@ -20,7 +20,7 @@ from storage.ledger.events import OPPONENT_RENAMED
 from storage.records import GameResult, from_row
 from storage.tables.games import EventRow, GameRow, OpponentRow, move_order
 
-_COUNTED = ("games", "days", "decided", "points", "baits_set", "baits_taken", "slips")
+_COUNTED = ("games", "days", "decided", "points", "baits_set", "baits_taken", "slips", "unjudged")
 """The fields of `OpponentLine` that are counts, reported as 0 if there is no game."""
 
 

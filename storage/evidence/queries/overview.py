@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
-from sqlalchemy import Double, cast, select
+from sqlalchemy import Double, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
@@ -61,6 +61,8 @@ class BaitEvent:
     """The reply played, in the game's notation for programs."""
     cost: float | None
     """The judge's cost of the reply, from 0 to 1; None if it is not judged yet."""
+    is_best: bool = False
+    """Whether the judge counts the reply among the best."""
     opponent_site_id: str = ""
     """The opponent's account key on the site."""
 
@@ -69,11 +71,6 @@ class BaitEvent:
         """Whether the reply avoided the bait but was still an error."""
         cost = None if self.cost is None else self.cost * WHOLE
         return is_slip(cost, is_taken=self.is_taken, is_decided=False)
-
-    @property
-    def is_best(self) -> bool:
-        """Whether the reply is one of the best by the judge."""
-        return self.cost is not None and self.cost * WHOLE < MIN_SMALL_COST
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +133,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             ForecastRow.is_taken,
             OutcomeRow.reply,
             (cast(JudgementRow.cost, Double) / WHOLE).label("cost"),
+            func.coalesce(JudgementRow.cost < MIN_SMALL_COST, False).label("is_best"),
             OpponentRow.site_id.label("opponent_site_id"),
         )
         .select_from(ForecastRow)

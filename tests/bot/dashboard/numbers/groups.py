@@ -5,9 +5,20 @@ from collections.abc import Callable
 
 from tests.bot.dashboard.numbers.estimates import any_time, performance
 from tests.bot.dashboard.numbers.exported import Exported, Row
-from tests.bot.dashboard.numbers.recount import DASH, TITLES, Query, counted, percent, plural, signed
+from tests.bot.dashboard.numbers.recount import (
+    DASH,
+    TITLES,
+    Query,
+    counted,
+    is_unjudged,
+    percent,
+    plural,
+    signed,
+    unjudged_games,
+)
 from tests.bot.dashboard.numbers.trials import counting
 
+RULES = {"judge": 2, "baits": 2, "figure_9": 2}
 REPLIES, TRAPS = 20_000, 4_000
 """Where the intervals of groups are tightest (docs/statistics.md)."""
 
@@ -31,6 +42,8 @@ def _group(data: Exported, group: Row, games: list[Row]) -> Row:
         {**row, "person": game["opponent_id"]} for game in games for row in counting(data, game["game_id"])
     ]
     open_ = [row for row in replies if row["is_decided"] == 0]
+    judged = [row for row in open_ if row["cost"] is not None]
+    unjudged = [row for row in open_ if is_unjudged(data, row)]
     baits, traps = [row for row in open_ if row["has_bait"]], [row for row in open_ if row["is_trap"]]
     kinds = [row["kind"] for row in traps]
     rated = [(g["opponent_rating"], g["points"]) for g in games if g["opponent_rating"] is not None]
@@ -43,12 +56,14 @@ def _group(data: Exported, group: Row, games: list[Row]) -> Row:
         "unfinished": sum(game["state"] == "open" for game in games),
         "persons": len({game["opponent_id"] for game in games}),
         "performance": performance([each for each in rated if each[1] is not None]),
-        "replies": len(open_),
-        "optimal": sum(row["kind"] == "optimal" for row in open_),
+        "unjudged_games": len(unjudged_games(data, games)),
+        "replies": len(judged),
+        "unjudged": len(unjudged),
+        "optimal": sum(row["kind"] == "optimal" for row in judged),
         "decided": len(replies) - len(open_),
         "models": sorted({row["model"] for row in replies}),
-        "errors": _expected(open_, "is_error", "error", REPLIES),
-        "cost": _expected(open_, "cost", "cost", REPLIES),
+        "errors": _expected(judged, "is_error", "error", REPLIES),
+        "cost": _expected(judged, "cost", "cost", REPLIES),
         "baits_set": len(baits),
         "baits": _expected(baits, "is_bait_taken", "bait", TRAPS),
         "traps_set": len(traps),
@@ -57,6 +72,7 @@ def _group(data: Exported, group: Row, games: list[Row]) -> Row:
         "traps_fell_for_best": sum(row["fell_for_best"] for row in traps),
         "traps_erred_elsewhere": kinds.count("erred_elsewhere"),
         "falls": _expected(traps, "fell", "fall", TRAPS),
+        "rules": RULES,
     }
 
 
@@ -137,8 +153,17 @@ def _figure_9(each: Row) -> str:
     return " | ".join((_label(each), *(str(each[f"traps_{name}"]) for name in names)))
 
 
-def group_lines(found: list[Row]) -> list[str]:
-    """The tables of groups by game and player."""
+def group_lines(data: Exported, found: list[Row], games: list[Row]) -> list[str]:
+    """The tables of groups by game and player.
+
+    Args:
+        data: The exports.
+        found: The groups.
+        games: All of their games.
+    """
+    left = len(unjudged_games(data, games))
+    are = "game is still being judged: its" if left == 1 else "games are still being judged: their"
+    waiting = f" {left} {are} replies count in no cost or error yet." if left else ""
     return [
         *map(_games_line, found),
         _GAMES_NOTE,
@@ -146,18 +171,23 @@ def group_lines(found: list[Row]) -> list[str]:
         _EXPECTED_NOTE,
         "Figure 9: outcomes of the traps, in the paper's terms",
         *map(_figure_9, found),
+        f"{_RULES_NOTE}{waiting}",
     ]
 
 
 _GAMES_NOTE = (
     "“Performance”: the rating at which this score is expected, with its 95 % interval, valid at one "
     "planned analysis if games are independent. Replies: replies in undecided positions, in the first 50 "
-    "games of each opponent (in matches, in all games); decided: replies in decided positions."
+    "games of each opponent (in matches, in all games), without replies that are not judged yet; optimal: by "
+    "the paper's rule, at the player's depth; decided: replies in decided positions."
+)
+_RULES_NOTE = (
+    "Costs and errors: judge, version 2. Baits: rule 2. Figure 9: paper's rule 2, at the player's depth."
 )
 _EXPECTED_NOTE = (
-    "An error costs 10 % of the game or more. A bait is a likely error that looks at least as good as the "
-    "best reply in a shallow search, confirmed by a deeper one. Figure 9: replies that fell for a trap in "
-    "the sense of Gordon and Reda. “At random”: the value for random moves in the same positions. "
+    "An error costs 10 % of the game or more by the judge, a deep search of fixed size. A bait is a likely "
+    "error that looks at least as good as the best replies in a shallow search. Figure 9: replies that fell "
+    "for a trap in the sense of Gordon and Reda. “At random”: the value for random moves in these positions. "
     "“Forecast”: the value that the model of people expects. Beyond: actual minus expected, in percentage "
     "points, with a 95 % interval valid under continuous monitoring and with returning opponents."
 )

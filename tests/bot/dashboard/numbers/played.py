@@ -69,7 +69,7 @@ def _play(name: str, initial: str | None, our_side: int, rng: random.Random) -> 
         if len(texts) % 2 == our_side:
             made = player.choose(position, Limits(DEPTHS[name]), StopFlag())
             whole = complete(made, searcher, StopFlag())
-            ours.append((len(texts), sample(whole, searcher, wants_bait=len(ours) % 3 != 2)))
+            ours.append((len(texts), sample(whole, wants_bait=len(ours) % 3 != 2)))
             move = rules.parse_move(position, made.move)
         else:
             move = _reply(rules, list(moves), ours[-1][1] if ours else None, rng)

@@ -58,6 +58,23 @@ class Counts:
     baits_set: int
     baits_taken: int
     slips: int
+    unjudged: int
+
+
+def is_unjudged(data: Exported, row: Row) -> bool:
+    """Whether the judge has yet to judge the reply of an outcome."""
+    is_known = row["is_current"] and row["reply"] is not None and row["is_decided"] is not None
+    return bool(is_known and row["cost"] is None and data.game[row["game_id"]]["slips"] is None)
+
+
+def unjudged_games(data: Exported, games: Iterable[Row]) -> list[Row]:
+    """Those that are over and have such replies."""
+    return [
+        game
+        for game in games
+        if game["state"] != "open"
+        and any(is_unjudged(data, row) for row in data.outcomes_of[game["game_id"]])
+    ]
 
 
 def counts(data: Exported, games: Iterable[Row]) -> Counts:
@@ -65,7 +82,13 @@ def counts(data: Exported, games: Iterable[Row]) -> Counts:
     keys = [game["game_id"] for game in games]
     baits = [bait for key in keys for bait in data.baits_of[key]]
     slips = [row for key in keys for row in data.outcomes_of[key] if is_slip(row)]
-    return Counts(len(baits), sum(bait["is_taken"] == 1 for bait in baits), len(slips))
+    left = [row for key in keys for row in data.outcomes_of[key] if is_unjudged(data, row)]
+    return Counts(len(baits), sum(bait["is_taken"] == 1 for bait in baits), len(slips), len(left))
+
+
+def slips_line(slips: int, unjudged: int) -> str:
+    """The cell of a list."""
+    return f"{slips}{f' / {unjudged} not judged yet' if unjudged else ''}"
 
 
 def is_slip(row: Row) -> bool:

@@ -8,6 +8,7 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import FORECAST_RULE
+from engine.judge import JUDGE_VERSION
 from engine.judgement import JUDGE_RULE
 from engine.params import TrapParams
 from storage.database import Database
@@ -20,6 +21,8 @@ from storage.tables.games import (
     EventRow,
     ForecastRow,
     GameRow,
+    JudgedGameRow,
+    JudgementRow,
     OpponentRow,
     OutcomeRow,
     ReplyTimeRow,
@@ -30,7 +33,7 @@ from tests.bot.dashboard.samples import NAMES
 
 NOW = datetime(2026, 11, 25, 15, tzinfo=UTC)
 """When the pages are read."""
-GAMES = 480
+GAMES = 500
 TRIAL = "winter"
 TRIAL_START = datetime(2026, 10, 1, tzinfo=UTC)
 OPT = 300
@@ -115,8 +118,8 @@ def _trial() -> Row:
 
 
 async def _games(session: AsyncSession, rng: random.Random, games: int) -> None:
-    rows: dict[Any, list[Row]] = {GameRow: [], DecisionRow: [], OutcomeRow: [], ForecastRow: []}
-    rows[ReplyTimeRow] = []
+    tables = (GameRow, DecisionRow, OutcomeRow, ForecastRow, ReplyTimeRow, JudgementRow, JudgedGameRow)
+    rows: dict[Any, list[Row]] = {table: [] for table in tables}
     for key in range(1, games + 1):
         who = _who(rng, key)
         likely = (3, 0 if who == REGULAR else 1)
@@ -125,9 +128,13 @@ async def _games(session: AsyncSession, rng: random.Random, games: int) -> None:
             template = drawn_game()
         game = _game(rng, key, who, template)
         rows[GameRow].append(game)
+        # The judge has yet to judge a few games, none of them in the trial.
+        is_judged = game["state"] is not GameStatus.OPEN and (key % 41 != 9 or game["trial_id"] is not None)
+        if is_judged:
+            rows[JudgedGameRow].append({"game_id": key, "version": JUDGE_VERSION})
         for move in template.ours:
             if move.ply < len(game["moves"].split()):
-                _decision(rng, rows, game, move)
+                _decision(rng, rows, game, move, is_judged=is_judged)
     for table, found in rows.items():
         await session.execute(insert(table), found)
 
@@ -188,7 +195,9 @@ def _game(rng: random.Random, key: int, who: int, template: PlayedGame) -> Row:
     }
 
 
-def _decision(rng: random.Random, rows: dict[Any, list[Row]], game: Row, move: Move) -> None:
+def _decision(
+    rng: random.Random, rows: dict[Any, list[Row]], game: Row, move: Move, *, is_judged: bool
+) -> None:
     key, found = len(rows[DecisionRow]) + 1, move.found
     is_complete = rng.random() < 0.95
     rule = JUDGE_RULE - 1 if key % 31 == 0 else JUDGE_RULE
@@ -230,6 +239,8 @@ def _decision(rng: random.Random, rows: dict[Any, list[Row]], game: Row, move: M
     nothing |= {"quality": 0.0, "cost_centi": 0, "cost": 0}
     judged = {name: getattr(outcome, name) for name in nothing} if outcome is not None else nothing
     rows[OutcomeRow].append({"decision_id": key, **judged, "rule": rule, "at": at + timedelta(seconds=3)})
+    if is_judged and outcome is not None and reply is not None:
+        rows[JudgementRow].append({"decision_id": key, **found.judgements[reply]})
     if key % 19 == 0:  # not forecast yet
         return
     settled = {

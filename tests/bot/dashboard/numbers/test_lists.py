@@ -33,6 +33,7 @@ from tests.bot.dashboard.numbers.recount import (
     score,
     shown,
     signed,
+    slips_line,
 )
 from tests.bot.dashboard.numbers.sample_database import NOW
 from tests.bot.views.conftest import Visitor
@@ -107,6 +108,7 @@ def game_json(data: Exported, game: Row) -> Row:
         "baits_set": found.baits_set,
         "baits_taken": found.baits_taken,
         "slips": found.slips,
+        "unjudged": found.unjudged,
     }
 
 
@@ -124,7 +126,7 @@ def _game_line(data: Exported, game: Row) -> str:
             f"{ended(game)}{reason}",
             f"{game['plies']:,}",
             baits,
-            str(found.slips),
+            slips_line(found.slips, found.unjudged),
             f"{of_day(game['started_at'], '%d %b %Y')} / {of_day(game['started_at'], '%H:%M')}",
         )
     )
@@ -216,7 +218,7 @@ def _opponent_line(line: Row) -> str:
             f"{line['games']:,}{days}",
             f"{percent(line['score'])}{decided}",
             baits,
-            str(line["slips"]),
+            slips_line(line["slips"], line["unjudged"]),
             "unrated" if line["best_rating"] is None else str(line["best_rating"]),
             ago(line["last_at"].replace("T", " ").removesuffix("Z"), NOW),
         )

@@ -66,7 +66,7 @@ def _baits(data: Exported) -> list[Row]:
             "at": outcome["at"],
             "is_taken": bool(bait["is_taken"]),
             "cost": outcome["cost"],
-            "is_best": outcome["kind"] == "optimal",
+            "is_best": outcome["cost"] is not None and outcome["cost"] < 0.02,
         }
         for bait, outcome in met[:8]
     ]
@@ -156,10 +156,12 @@ def _live(status: Row) -> list[str]:
 
 
 def _bait_line(bait: Row) -> str:
-    is_slip = not bait["is_taken"] and bait["cost"] >= 0.1
+    is_slip = not bait["is_taken"] and (bait["cost"] or 0) >= 0.1
     left = "left the bait, but slipped" if is_slip else "left the bait"
     how = "took the bait" if bait["is_taken"] else "saw through it" if bait["is_best"] else left
     end = f"\N{MINUS SIGN}{percent(bait['cost'])}" if bait["is_taken"] or is_slip else "held"
+    if bait["cost"] is None:
+        end = "not judged yet"
     when, who = of_day(bait["at"], "%d %b, %H:%M"), " ".join(bait["opponent"].split())
     return f"{who} / {when}, {TITLES[bait['game']]} | {how} | {end}"
 

@@ -26,6 +26,7 @@ from tests.bot.dashboard.numbers.recount import (
     rounded,
     score,
     shown,
+    slips_line,
 )
 from tests.bot.dashboard.numbers.sample_database import NOW, REGULAR
 from tests.bot.dashboard.numbers.test_lists import ended, game_json, pager
@@ -43,7 +44,7 @@ def _quality(data: Exported, games: list[Row], *, has_bait: bool) -> Row:
         replies = [
             row
             for row in counting(data, game["game_id"])
-            if row["is_decided"] == 0 and bool(row["has_bait"]) == has_bait
+            if row["is_decided"] == 0 and bool(row["has_bait"]) == has_bait and row["cost"] is not None
         ]
         if replies:
             by_game.append(replies)
@@ -238,7 +239,7 @@ def _game_line(data: Exported, game: Row) -> str:
             f"{ended(game)}{reason}",
             f"{game['plies']:,}",
             baits,
-            str(found.slips),
+            slips_line(found.slips, found.unjudged),
             f"{of_day(game['started_at'], '%d %b %Y')} / {of_day(game['started_at'], '%H:%M')}",
         )
     )
@@ -252,7 +253,8 @@ _RULES = (
 )
 _ENOUGH = (
     "Small print: 95 % interval, clustered by game. Numbers need 20 replies that count like 10 games or "
-    "more. An error costs a tenth of the game or more; decided positions do not count."
+    "more. An error costs a tenth of the game or more by the judge; decided positions, and replies that are "
+    "not judged yet, do not count."
 )
 
 
@@ -351,6 +353,10 @@ class Met:
             f"{found.baits_taken} of {found.baits_set} baits taken",
             plural(found.slips, "slip"),
             f"best rating {'unknown' if best is None else best}",
+            *(
+                [f"{plural(found.unjudged, 'reply').replace('replys', 'replies')} not judged yet"]
+                * (found.unjudged > 0)
+            ),
             *(
                 f"{flag} {plural(many[flag], 'game')}"
                 for flag in ("left early", "fast replies")

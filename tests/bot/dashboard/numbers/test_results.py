@@ -151,7 +151,9 @@ def _dearest(data: Exported, games: list[Row]) -> list[str]:
         (bait, data.outcome[bait["decision_id"]])
         for game in games
         for bait in data.baits_of[game["game_id"]]
-        if bait["is_taken"] and data.outcome[bait["decision_id"]]["is_current"]
+        if bait["is_taken"]
+        and data.outcome[bait["decision_id"]]["is_current"]
+        and data.outcome[bait["decision_id"]]["cost"] is not None
     ]
     taken.sort(key=lambda each: (-each[1]["cost"], each[0]["decision_id"]))
     lines = []
@@ -210,7 +212,7 @@ def test_month(
         f"{len(games)} games, score {sum(points):g} of {len(points)} ({share}). {selected}",
         f"Made {NOW:%Y-%m-%d %H:%M} UTC; days and months are in UTC.",
         *_by_day(games),
-        *group_lines(found),
+        *group_lines(exported, found, games),
         "strategy | performance | 95 % | games",
         *map(_performance_line, found),
         "strategy | difference | 95 %, valid at any time | baits",

@@ -14,7 +14,7 @@ from tests.bot.dashboard.numbers.estimates import ALPHA, any_time, tightness
 from tests.bot.dashboard.numbers.exported import Exported, Row, run_command
 from tests.bot.dashboard.numbers.groups import group_lines, groups
 from tests.bot.dashboard.numbers.nearly import nearly
-from tests.bot.dashboard.numbers.recount import MINUS, TITLES, Query, passes, rounded, signed
+from tests.bot.dashboard.numbers.recount import MINUS, TITLES, Query, counted, passes, rounded, signed
 from tests.bot.dashboard.numbers.sample_database import NOW, OPT, TRIAL, TRIAL_START
 from tests.bot.dashboard.numbers.trials import Trial
 from tests.bot.views.conftest import Visitor, without_old_keys
@@ -199,7 +199,7 @@ async def test_works(visitor: Visitor, exported: Exported, query: Query) -> None
         *whom,
         "Grey intervals include 0. Each interval, taken alone, misses the true value one time in twenty.",
         *_draw(games, why),
-        *group_lines(sides),
+        *group_lines(exported, sides, counted(exported, query)),
     ]
     check_drawings(html)
 

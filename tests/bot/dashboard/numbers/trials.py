@@ -93,7 +93,8 @@ class Trial:
 
     def _drawn(self, data: Exported, game: Row) -> Drawn:
         treated = game["strategy"] == "trappy"
-        costs = [row["cost"] for row in counting(data, game["game_id"]) if row["is_decided"] == 0]
+        replies = counting(data, game["game_id"])
+        costs = [row["cost"] for row in replies if row["is_decided"] == 0 and row["cost"] is not None]
         cost = sum(costs) / len(costs) if costs and game["state"] != "aborted" else None
         return Drawn(game, treated, game["chance"] if treated else 1 - game["chance"], cost)
 
@@ -127,6 +128,7 @@ class Trial:
             },
             "cost_guard": cost_guard,
             "cost": self._endpoint(cost, costed),
+            "unjudged": 0,
             "strata": self._strata(scored, score, costed, cost),
         }
 
@@ -158,6 +160,8 @@ class Trial:
             **{name: early(each) for name, each in found.items()},
             "missing_treated": sum(gone and each.treated for gone, each in both),
             "missing_untreated": sum(gone and not each.treated for gone, each in both),
+            "counted_treated": sum(not gone and each.treated for gone, each in both),
+            "counted_untreated": sum(not gone and not each.treated for gone, each in both),
             "broken": [
                 name
                 for name, each in found.items()
