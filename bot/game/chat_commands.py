@@ -15,7 +15,7 @@ from bot.base.rounding import percent
 from engine import ENGINE_VERSION
 from engine.decision import Decision
 from engine.expected import WHOLE
-from engine.games import get_rules
+from engine.games import ENGINE_GAMES, get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.strategies.registry import strategy_named
 from storage.evidence.statistics.encounters import Encounters
@@ -140,8 +140,12 @@ def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
         return f"I know of no error that {move} tempts people to make."
     after = game.play(position, played)
     reply = game.move_name(after, game.parse_move(after, bait.reply))
-    cost = percent(bait.cost.cost / WHOLE)
-    return f"{percent(bait.p_reply)} of people reply {reply} to {move}. It costs {cost} of the game."
+    cost, depth = percent(bait.cost.cost / WHOLE), ""
+    if bait.cost.is_solved:
+        depth = ", solved"
+    elif decision.game not in ENGINE_GAMES:  # there the depth is that of our own search
+        depth = f" to depth {bait.cost.depth + 1}"
+    return f"{percent(bait.p_reply)} of people reply {reply} to {move}. It costs {cost} of the game{depth}."
 
 
 def _stats(facts: ChatFacts) -> str:

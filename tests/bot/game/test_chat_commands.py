@@ -153,7 +153,7 @@ def test_the_trap() -> None:
         latest = replace(DECISION, candidates=(candidate,))
         return answer_text(Command.TRAP, replace(FACTS, latest=latest, forecast=made))
 
-    assert told(FORECAST) == "24 % of people reply e5 to Nf3. It costs 15 % of the game."
+    assert told(FORECAST) == "24 % of people reply e5 to Nf3. It costs 15 % of the game to depth 14."
     assert told(replace(FORECAST, bait_replies=())) == "I know of no error that Nf3 tempts people to make."
     for unknown in (replace(FORECAST, costs=None, bait_replies=()), None):
         assert told(unknown) == "I am still working out what people reply to Nf3."
