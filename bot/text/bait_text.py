@@ -6,7 +6,9 @@ from bot.base.rounding import NO_VALUE
 from bot.text.sentence import JoinedText, ListText, MoveText, ScoreText, Sentence, ShareText, TextPart
 from bot.text.trap_report import BaitReport, JudgedReply, ReplyReport
 from engine.bait_rule import SHALLOW_DEPTHS
-from engine.expected import WHOLE
+from engine.expected import PER_PERCENT, WHOLE
+from engine.judge import MIN_SMALL_COST, ReplyWord
+from engine.judgement import MIN_ERROR_COST
 
 MAX_NAME_LENGTH = 40
 """Maximum length of a person's name within a sentence."""
@@ -36,6 +38,12 @@ def people_play(probability: float) -> Sentence:
 def game_share(cost: float) -> Sentence:
     """Express a share of the game, from 0 to 1: ``29 % of the game``."""
     return Sentence("{share} of the game", {"share": ShareText(cost)})
+
+
+def judged_share(judged: JudgedReply) -> float:
+    """A cost by the judge as a share of the game, never rounded up to the costs of the next worse word."""
+    most = {ReplyWord.BEST: MIN_SMALL_COST, ReplyWord.SMALL: MIN_ERROR_COST}.get(judged.word, 2 * WHOLE)
+    return min(judged.cost, most - PER_PERCENT // 2 - 1) / WHOLE
 
 
 def short_name(name: str) -> str:

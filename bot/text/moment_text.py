@@ -15,6 +15,7 @@ from bot.text.bait_text import (
     bait_comparison,
     bait_costs,
     game_share,
+    judged_share,
     people_play,
     price,
     score_part,
@@ -255,7 +256,7 @@ class _Moment:
         judged = self.decision.judged
         if judged is None:
             return NO_VALUE
-        paid = price(judged.cost / WHOLE, judged.cost_text, self.unit)
+        paid = price(judged_share(judged), judged.cost_text, self.unit)
         return with_depth(paid, judged)
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from bot.base.rounding import half_up
-from bot.text.bait_text import bait_costs, game_share, with_depth
+from bot.text.bait_text import bait_costs, game_share, judged_share, with_depth
 from bot.text.sentence import JoinedText, ListText, MoveText, Sentence, TextPart
 from bot.text.trap_report import BaitReport, JudgedReply
-from engine.expected import PER_PERCENT, WHOLE
+from engine.expected import PER_PERCENT
 
 EQUAL_COST_TOLERANCE = PER_PERCENT // 2
 """Costs below this, half a per cent of the game, are mere rounding differences."""
@@ -70,7 +70,7 @@ def good_replies_text(good: Sequence[JudgedReply], found: JudgedReply | None) ->
 
 
 def _cost(judged: JudgedReply) -> TextPart:
-    return with_depth(game_share(judged.cost / WHOLE), judged)
+    return with_depth(game_share(judged_share(judged)), judged)
 
 
 def bait_text(bait: BaitReport, comparison: Sentence | None) -> JoinedText:

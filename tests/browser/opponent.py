@@ -12,8 +12,9 @@ from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.bait_rule import forecast
 from engine.completion import complete
 from engine.decision import Decision
-from engine.forecasts import confirm
+from engine.forecasts import decision_costs, judged_forecast
 from engine.game import Game, replay
+from engine.judge import ReplyCosts
 from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -24,6 +25,7 @@ from engine.time_management import Limits
 from storage.database import Database
 from storage.ledger.decisions import mark_confirmed
 from storage.ledger.games import finish_game, open_game
+from storage.ledger.judgements import store_judgements
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult, NewGame
 from tests.storage.samples import commit_decision, store_forecast
@@ -95,7 +97,7 @@ class Opponent:
             side = variant.side("white" if full["white"]["name"] == NAME else "black")
             if state["status"] != "started":
                 if record is not None:
-                    await self._write_down(record, variant.game_name, moves, decisions)
+                    await self._write_down(record, moves, decisions)
                 return
             position = replay(game, moves)
             if game.legal_moves(position) and game.side_to_move(position) == side:
@@ -145,9 +147,8 @@ class Opponent:
         async with self._database.write() as session:
             return (await open_game(session, new)).id
 
-    async def _write_down(
-        self, record: int, game_name: str, moves: list[str], decisions: dict[int, Decision]
-    ) -> None:
+    async def _write_down(self, record: int, moves: list[str], decisions: dict[int, Decision]) -> None:
+        judged: dict[int, tuple[str, ReplyCosts]] = {}
         async with self._database.write() as session:
             for ply, decision in decisions.items():
                 key = await commit_decision(session, record, ply, decision)
@@ -156,9 +157,11 @@ class Opponent:
                 await record_outcome(session, key, classify_by_figure_9(decision, reply))
                 if decision.chosen.replies:
                     found = forecast(decision.chosen, expected_scale_centi(decision))
-                    searcher = make_searcher(game_name, 4)
-                    made = confirm(decision, found, searcher, StopFlag())
+                    made = judged_forecast(decision, found, StopFlag())
                     await store_forecast(session, key, decision, made)
+                    if reply is not None:
+                        judged[key] = reply, decision_costs(decision, [reply], StopFlag(), made.costs)
+            await store_judgements(session, record, judged)
             await finish_game(
                 session, record, result=GameResult.WIN, end_reason="variantEnd", aborted=False, moves=moves
             )

@@ -16,19 +16,7 @@ def rejudged(report: dict[str, Any]) -> dict[str, Any]:
     is_blind = report.get("blind", False)
     unit = get_rules(report["game"]).score_unit
     decisions = [_decision(each) for each in report["decisions"]]
-    verdicts = [
-        judge_moment(
-            each,
-            "anna",
-            "Desdemona",
-            unit,
-            is_blind=is_blind,
-            steps=range(max((len(reply.scores_centi) for reply in each.replies), default=0))
-            if is_blind
-            else (),
-        )
-        for each in decisions
-    ]
+    verdicts = [judge_moment(each, "anna", "Desdemona", unit, is_blind=is_blind) for each in decisions]
     played = [
         (made, verdict) for made, verdict in zip(decisions, verdicts, strict=True) if made.state != "dropped"
     ]

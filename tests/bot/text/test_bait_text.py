@@ -9,6 +9,7 @@ from bot.text.bait_text import (
     bait_costs,
     cost_part,
     game_share,
+    judged_share,
     people_play,
     price,
     probability_text,
@@ -103,6 +104,13 @@ def test_the_depth_to_which_a_number_holds() -> None:
     assert str(with_depth("4 %", replace(bait, is_solved=True))) == "4 %, solved"
     assert str(with_depth("4 %", replace(bait, judge_depth=None))) == "4 %"
     assert str(bait_costs(bait)) == "It costs 29 % of the game to depth 14."
+
+
+@pytest.mark.parametrize(
+    ("cost", "shown"), [(149, "1 %"), (199, "1 %"), (200, "2 %"), (950, "9 %"), (999, "9 %"), (1000, "10 %")]
+)
+def test_no_cost_is_rounded_up_to_the_next_worse_word(cost: int, shown: str) -> None:
+    assert str(game_share(judged_share(judged_reply(_reply("d5", 0), cost)))) == f"{shown} of the game"
 
 
 def test_how_a_reply_looks_and_what_the_judge_says() -> None:
