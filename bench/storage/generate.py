@@ -62,7 +62,17 @@ OPEN_GAMES = 20
 """Number of games still being played; they are the latest games."""
 TRIAL_SHARE = 0.2
 Row = dict[str, Any]
-_BELONGINGS: tuple[type[Base], ...] = (ForecastRow, JudgementRow, JudgedGameRow, ReplyTimeRow, EventRow)
+_TABLES: tuple[type[Base], ...] = (
+    GameRow,
+    DecisionRow,
+    OutcomeRow,
+    ForecastRow,
+    JudgementRow,
+    JudgedGameRow,
+    ReplyTimeRow,
+    EventRow,
+)
+"""The tables of games, in the order of insertion."""
 
 
 class World:
@@ -202,7 +212,7 @@ class World:
         }
 
     def _decisions(self, game: Row, count: int, skill: float) -> dict[type[Base], list[Row]]:
-        rows: dict[type[Base], list[Row]] = {table: [] for table in (DecisionRow, OutcomeRow, *_BELONGINGS)}
+        rows: dict[type[Base], list[Row]] = {table: [] for table in _TABLES[1:]}
         if game["state"] is not GameStatus.OPEN:
             rows[JudgedGameRow].append({"game_id": game["id"], "version": JUDGE_VERSION})
         ply, at, takebacks = game["our_side"], game["started_at"], 0
@@ -367,7 +377,7 @@ def fill(connection: Connection, world: World) -> None:
     writer.insert(TrialRow, [world.trial()])
     games = world.games(opponents)
     while batch := list(islice(games, BATCH)):
-        for table in (GameRow, DecisionRow, OutcomeRow, *_BELONGINGS):
+        for table in _TABLES:
             writer.insert(table, [row for each in batch for row in each[table]])
         connection.commit()  # or SQLite's log would grow as large as the database
     numbered: tuple[type[Base], ...] = (OpponentRow, EngineConfigRow, TrialRow, GameRow, DecisionRow)

@@ -152,7 +152,9 @@ def _stats(facts: ChatFacts) -> str:
     before = facts.earlier
     if not before.games:
         return f"{facts.opponent}, this is our first game."
+    # A short sign that more may follow, as chat lines have little room.
+    unjudged = "+" if before.unjudged else ""
     return (
         f"{facts.opponent} against me before: {before.losses} won, {before.draws} drawn, {before.wins} lost. "
-        f"Traps set: {before.baits_set}, baits taken: {before.baits_taken}; slips: {before.slips}."
+        f"Traps set: {before.baits_set}, baits taken: {before.baits_taken}; slips: {before.slips}{unjudged}."
     )

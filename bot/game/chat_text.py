@@ -46,7 +46,7 @@ def farewell(
     Args:
         names_traps: Whether to include sentences about traps; they are omitted if the strategy sets no traps
             on purpose, unless the omission would reveal a secret strategy.
-        counts: The game's counts, as shown on its page.
+        counts: The game's counts, as shown on its page; slips are known once the game is judged.
     """
     if result is ResultForUs.ABORTED:
         return None
@@ -57,7 +57,7 @@ def farewell(
     numbers = {
         "traps": str(counts.baits_set),
         "fell": str(counts.baits_taken),
-        "slips": str(counts.slips),
+        "slips": "not judged yet" if counts.unjudged else str(counts.slips),
     }
     return _fill(config, template, opponent=opponent, bot=bot, game=game, result=result.value, **numbers)
 

@@ -1,7 +1,7 @@
 """The judge beside the games, on both databases."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -159,8 +159,8 @@ async def test_it_wakes_when_a_game_ends(database: Database, pool: SearchPool) -
     counts = asyncio.Queue[int]()
 
     class Counting(ReplyJudge):
-        async def judge_all(self, role: Role) -> int:
-            counts.put_nowait(await super().judge_all(role))
+        async def judge_all(self, role: Role, on_game: Callable[[int], None] | None = None) -> int:
+            counts.put_nowait(await super().judge_all(role, on_game))
             return 0
 
     judge = Counting(database, pool)

@@ -164,6 +164,8 @@ def test_the_figures_of_all_players_together() -> None:
     before = Encounters(games=7, wins=4, draws=1, losses=2, baits_set=9, baits_taken=4, slips=5)
     told = answer_text(Command.STATS, replace(SECRET, earlier=before))
     assert told == ("Anna against me before: 2 won, 1 drawn, 4 lost. Traps set: 9, baits taken: 4; slips: 5.")
+    told = answer_text(Command.STATS, replace(SECRET, earlier=replace(before, unjudged=12)))
+    assert told.endswith("baits taken: 4; slips: 5+.")
     assert answer_text(Command.STATS, SECRET) == "Anna, this is our first game."
 
 

@@ -1,5 +1,7 @@
 """Greeting and farewell."""
 
+from dataclasses import replace
+
 import pytest
 
 from bot.base.config import ChatConfig
@@ -23,6 +25,19 @@ def test_the_usual_words() -> None:
         counts=COUNTS,
     )
     assert said == "Good game, Anna! Traps set: 5, baits taken: 2; slips: 3."
+
+
+def test_slips_are_known_once_the_game_is_judged() -> None:
+    said = farewell(
+        ChatConfig(),
+        names_traps=True,
+        opponent="Anna",
+        bot="Desdemona",
+        game="Othello",
+        result=ResultForUs.WON,
+        counts=replace(COUNTS, slips=0, unjudged=14),
+    )
+    assert said == "Good game, Anna! Traps set: 5, baits taken: 2; slips: not judged yet."
 
 
 def test_every_placeholder() -> None:
