@@ -262,6 +262,8 @@ class StoredEvent:
     game_id: int | None
 
 
+ARENA_SITE = "arena"
+"""Site of games on the embedded server."""
 MATCH_SITE = "match"
 """The site name recorded for matches between programs on this machine."""
 

@@ -125,7 +125,7 @@ BOT = {
     },
     "bot.cli": {
         "account", "arena", "base", "control", "game", "match", "parts", "protocols", "servers", "text",
-        "views", "workers",
+        "threads", "views", "workers",
     },
     "bot.__main__": {"base", "cli"},
     "bot.daemon": {

@@ -40,12 +40,13 @@ from storage.arena.accounts import AccountRecord
 from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.ledger.games import list_games_by_site_id
+from storage.records import ARENA_SITE
 
 __all__ = ["Arena", "add_bot", "stored_report"]
 
 logger = logging.getLogger(__name__)
 
-SITE = "arena"
+SITE = ARENA_SITE
 """The arena's name as a site in the bot's database."""
 _SHUTDOWN_TIMEOUT_S = 5.0  # for requests in progress when the arena stops
 _MAX_LOG_LINES_PER_MINUTE = 5

@@ -8,8 +8,8 @@ import typer
 from bot.base.log import printable
 from bot.cli.common import ShowFormat, ask_database, config_of, print_json
 from bot.cli.progress import show_progress
-from bot.daemon.reply_judge import judge_games
 from bot.game.recheck import OnCount, RecheckResults, recheck
+from bot.threads.reply_judge import judge_games
 from engine.judge import JUDGE_VERSION
 from storage.database import Database
 

@@ -42,13 +42,13 @@ from bot.control.health_monitor import HealthMonitor, MonitoredParts
 from bot.control.operator_services import OperatorServices
 from bot.control.status import ArenaStatus
 from bot.daemon.games_to_resume import games_to_resume
-from bot.daemon.reply_judge import ReplyJudge
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
 from bot.game.game_runner import most_severe_error
 from bot.game.offer_policy import may_grant_takebacks
 from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.adapters import make_server
+from bot.threads.reply_judge import ReplyJudge
 from bot.threads.search_pool import SearchPool
 from bot.views.menu import pages
 from engine.human.registry import ModelRegistry

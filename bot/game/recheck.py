@@ -1,5 +1,5 @@
 """Rechecks all decisions in the database: verifies each record, and classifies and forecasts the replies that
-the current rules have not classified yet. (What replies cost is judged later, by `bot.daemon.reply_judge`.)
+the current rules have not classified yet. (What replies cost is judged later, by `bot.threads.reply_judge`.)
 
 A decision lacks an outcome if a crash interrupted the completion of its profile or the classification of its
 reply, or if rows were removed by hand. The database contains all data for the classification, so doing it

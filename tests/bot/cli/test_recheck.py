@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, select, update
 
-from bot.daemon.reply_judge import ROLE
 from bot.game.game_runner import GameRunner
+from bot.threads.reply_judge import ROLE
 from engine.judge import JUDGE_VERSION
 from storage.database import Database
 from storage.tables.games import DecisionRow, OutcomeRow

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from bot.base.game_summaries import outdated_notice
-from bot.daemon.reply_judge import judge_games
 from bot.game.recheck import RecheckResults, recheck
+from bot.threads.reply_judge import judge_games
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
 from engine.forecasts import decision_costs

@@ -15,7 +15,6 @@ from types import MappingProxyType
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.arena.server import SITE
 from bot.threads.fair_queue import JobRank
 from bot.threads.search_pool import SearchPool
 from engine.bait_rule import FORECAST_RULE
@@ -39,6 +38,7 @@ from storage.ledger.judgements import (
     replies_to_judge,
     store_judgements,
 )
+from storage.records import ARENA_SITE
 
 logger = logging.getLogger(__name__)
 
@@ -123,7 +123,7 @@ class ReplyJudge:
         async with self._database.read() as session:
             game = await load_game_by_id(session, key)
             replies = await _replies_to_judge(session, key)
-        is_for_trainer = game is not None and game.site == SITE
+        is_for_trainer = game is not None and game.site == ARENA_SITE
         judged: dict[int, tuple[str, ReplyCosts]] = {}
         forecasts: dict[int, tuple[ReplyForecast, Expectations]] = {}
         for each in replies:

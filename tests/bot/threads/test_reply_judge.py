@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from bot.daemon import reply_judge
-from bot.daemon.reply_judge import ReplyJudge
+from bot.threads import reply_judge
+from bot.threads.reply_judge import ReplyJudge
 from bot.threads.search_pool import SearchPool
 from engine.bait_rule import FORECAST_RULE
 from storage.database import Database, Role
