@@ -105,7 +105,7 @@ def test_the_report_in_german_fits_a_phone(finished: Page, game: tuple[Page, str
             assert "Etwa 50 % der Partien von Desdemona, durch Los bestimmt, spielt ein" in story
             finished.find(".chart .depth")
             names = finished.driver.execute_script(NAMES_BELOW)
-            assert names == ["auf den ersten Blick", "etwas tiefer", "tief"]
+            assert names == ["in Tiefe 2", "in Tiefe 3", "tief"]
     finally:
         finished.driver.execute_script("localStorage.removeItem('desdemona.language')")
 
@@ -130,11 +130,38 @@ def answered(report: Any) -> list[int]:
     ]
 
 
+def judge(reply: Any, cost: int, score_centi: int) -> Any:
+    """The judge's verdict on a reply of a report."""
+    word = "best" if cost < 200 else "small" if cost < 1000 else "error"
+    score = f"{score_centi / 100:+.2f}"
+    size = "" if word == "best" else f"{(-100 - score_centi) / 100:.2f}"
+    reply["judged"] = {
+        **{name: reply[name] for name in ("reply", "name", "squares")},
+        "word": word,
+        "cost": cost,
+        "cost_text": size,
+        "score_centi": score_centi,
+        "score_text": score,
+        "judge_depth": 14,
+        "is_solved": False,
+    }
+    return reply["judged"]
+
+
+def play(decision: Any, reply: Any) -> None:
+    """Make a judged reply the one that was played."""
+    judged = reply["judged"]
+    decision |= {"reply": reply["reply"], "reply_name": reply["name"], "judged": judged}
+    decision |= {"cost": judged["cost"], "cost_text": judged["cost_text"]}
+    decision["outcome"] = "optimal" if judged["word"] == "best" else "erred_elsewhere"
+
+
 def tempt(decision: Any, *, reply: str | None = None, taken: bool = False, probability: float = 0.31) -> Any:
     """Make a decision's worst reply, or this one, a bait by 40 % of the game, and the best reply the answer.
 
     Returns:
-        The bait; it looks better than the best reply two plies ahead, and worse at every other depth.
+        The bait; it looks better than the best reply two and three plies ahead, and worse at every other
+        depth.
     """
     best = min(decision["replies"], key=lambda each: each["final_centi"])
     others = [each for each in decision["replies"] if each is not best]
@@ -142,36 +169,24 @@ def tempt(decision: Any, *, reply: str | None = None, taken: bool = False, proba
     key = "scores_centi" if "scores_centi" in best else "shown_centi"
     depths = len(best[key])
     for each in decision["replies"]:
-        each |= {"final_centi": 500, "cost": 2000, "cost_text": "4.00", "probability": 0.01}
-        each |= {key: [500] * depths, "score_texts": ["-5.00"] * depths, "their_text": "-5.00"}
-    best |= {"final_centi": 100, "cost": 0, "cost_text": "", "probability": 0.5, "their_text": "-1.00"}
+        each |= {"final_centi": 500, "probability": 0.01, "their_text": "-5.00"}
+        each |= {key: [500] * depths, "score_texts": ["-5.00"] * depths}
+        judge(each, 2000, -500)
+    best |= {"final_centi": 100, "probability": 0.5, "their_text": "-1.00"}
     best |= {key: [100] * depths, "score_texts": ["-1.00"] * depths}
+    bait |= {"final_centi": 900, "probability": probability, "their_text": "-9.00"}
     bait |= {
-        "final_centi": 900,
-        "cost": 4000,
-        "cost_text": "8.00",
-        "probability": probability,
-        "their_text": "-9.00",
+        key: [-300, -200, *[900] * (depths - 2)],
+        "score_texts": ["+3.00", "+2.00", *["-9.00"] * (depths - 2)],
     }
-    bait |= {key: [-300] + [800] * (depths - 2) + [900], "score_texts": ["+3.00"] + ["-8.00"] * (depths - 1)}
-    found = {
-        "reply": bait["reply"],
-        "name": bait["name"],
-        "probability": probability,
-        "cost": 4000,
-        "deceives_at": [2],
-    }
+    decision["best"] = judge(best, 0, -100)
+    judge(bait, 4000, -900)
+    found = {"reply": bait["reply"], "name": bait["name"], "probability": probability, "cost": 4000}
+    found |= {"judge_depth": 14, "is_solved": False}
     model = {"kind": "maia", "name": "club players", "sha256": "0"}
-    decision["forecast"] = {"is_confirmed": True, "baits": [found], "is_taken": taken, "model": model}
-    made = bait if taken else best
-    decision |= {
-        "reply": made["reply"],
-        "reply_name": made["name"],
-        "is_decided": False,
-        "cost": made["cost"],
-    }
-    decision |= {"outcome": "fell" if taken else "optimal", "cost_text": made["cost_text"]}
-    decision["cost_centi"] = made["final_centi"] - 100
+    decision["forecast"] = {"is_judged": True, "baits": [found], "is_taken": taken, "model": model}
+    decision["is_decided"] = False
+    play(decision, bait if taken else best)
     return bait
 
 
@@ -183,7 +198,7 @@ def untempting(report: Any) -> Any:
     """The report without its baits."""
     for decision in report["decisions"]:
         if decision["forecast"] is not None:
-            decision["forecast"] |= {"is_confirmed": True, "baits": [], "is_taken": None}
+            decision["forecast"] |= {"is_judged": True, "baits": [], "is_taken": None}
     return report
 
 
@@ -203,9 +218,7 @@ def test_the_report_counts_the_tempting_traps(finished: Page) -> None:
     for i in places:
         tempt(report["decisions"][i], taken=i == places[0])
     avoided = report["decisions"][places[3]]  # by another costly reply
-    avoided |= {"outcome": "erred_elsewhere", "cost": 2000, "cost_centi": 400, "cost_text": "4.00"}
-    other = next(each for each in avoided["replies"] if each["final_centi"] == 500)
-    avoided |= {"reply": other["reply"], "reply_name": other["name"]}
+    play(avoided, next(each for each in avoided["replies"] if each["final_centi"] == 500))
     avoided["forecast"]["is_taken"] = False
     report["decisions"][answered(report)[4]]["is_trap"] = True  # by the paper's arithmetic only
     show_report(finished, report)
@@ -262,12 +275,15 @@ def test_a_bait_is_told_as_the_chart_shows_it(finished: Page) -> None:
     show_report(finished, report)
     words = finished.text(".moment-words")
     assert f"A trap: one player in three plays {bait['name']} here." in words
-    assert f"Looking 2 plies ahead it looks better than {best}. It costs 40 % of the game." in words
+    assert (
+        f"Looking 2 and 3 plies ahead it looks better than {best}. It costs 40 % of the game to depth 14."
+        in words
+    )
     assert f"You played it; {best} was the reply to find." in words
-    assert "+3.00 at depth 2, \N{MINUS SIGN}9.00 in fact, cost 40 % of the game (8.00 discs)" in words
-    assert "\N{MINUS SIGN}1.00 at depth 2, \N{MINUS SIGN}1.00 in fact" in words
+    assert "+3.00 at depth 2, \N{MINUS SIGN}9.00 to depth 14, cost 40 % of the game (8.00 discs)" in words
+    assert "\N{MINUS SIGN}1.00 at depth 2, \N{MINUS SIGN}1.00 to depth 14" in words
     mine, drawn = points(finished, "trap"), points(finished, "best")
-    assert [here > there for here, there in zip(mine, drawn, strict=True)] == [True, False, False]
+    assert [here > there for here, there in zip(mine, drawn, strict=True)] == [True, True, False, False]
     assert "by a model of people (club players)" in finished.text(".moment-tables")
     assert "Desdemona set 1 trap. You took the bait, which cost 40 % of a game." in finished.text(
         ".summary-story"
@@ -276,7 +292,7 @@ def test_a_bait_is_told_as_the_chart_shows_it(finished: Page) -> None:
     # As good as the best reply where it was better; then no longer better than it is anywhere.
     for reply in decision["replies"]:
         if reply["reply"] == bait["reply"]:
-            reply["scores_centi"][0] = 100
+            reply["scores_centi"][:2] = [100, 100]
     show_report(finished, report)
     finished.until_text(".moment-words", f"it looks as good as {best}.")
 
@@ -320,9 +336,8 @@ def test_a_slip_has_another_mark_than_a_reply_that_costs_little(
     decision = report["decisions"][0]
     tempt(decision)
     other = next(each for each in decision["replies"] if each["final_centi"] == 500)
-    other["cost"] = cost
-    decision |= {"reply": other["reply"], "reply_name": other["name"], "outcome": "erred_elsewhere"}
-    decision |= {"cost": cost, "cost_centi": 400, "cost_text": "4.00"}
+    judge(other, cost, -500)
+    play(decision, other)
     decision["forecast"] |= {"is_taken": False if has_bait else None}
     if not has_bait:
         decision["forecast"]["baits"] = []
@@ -341,18 +356,21 @@ def test_a_slip_has_another_mark_than_a_reply_that_costs_little(
 
 
 @pytest.mark.parametrize("is_made", [False, True])
-def test_while_a_bait_is_not_confirmed_none_is_named(finished: Page, is_made: bool) -> None:
+def test_before_the_judge_no_bait_and_no_cost_is_named(finished: Page, is_made: bool) -> None:
     report = untempting(report_of(finished))
     report["decisions"] = [report["decisions"][answered(report)[0]]]
     decision = report["decisions"][0]
     tempt(decision, taken=True)
-    decision["forecast"] = decision["forecast"] | {"is_confirmed": False} if is_made else None
+    decision["forecast"] = decision["forecast"] | {"is_judged": False} if is_made else None
+    decision |= {"best": None, "judged": None, "cost": None, "cost_text": None}
+    for reply in decision["replies"]:
+        reply["judged"] = None
     show_report(finished, report)
-    assert finished.text(".moment-head h3") == "A slip"
+    assert finished.text(".moment-head h3") == "Not judged yet"
     words = finished.text(".report-box")
-    assert "For one move it is not known whether people are tempted." in words
+    assert "For one move it is not known whether people are tempted. One reply is not judged yet." in words
     assert "There was no bait here" not in words
-    assert finished.count(".note-trap, .line-trap, .mark-trap, .mark-fell, .trap-list") == 0
+    assert finished.count(".note-trap, .line-trap, .mark-trap, .mark-fell, .trap-list, .note-best") == 0
 
 
 def test_traps_are_listed_by_probability_and_cost(finished: Page) -> None:
@@ -387,18 +405,13 @@ def test_two_baits_of_one_move_are_told_the_likelier_and_costlier_first(finished
     bait = tempt(decision, taken=True, probability=0.2)
     other = next(r for r in decision["replies"] if r["final_centi"] == 500)
     other |= {"scores_centi": [50, 60, 500], "probability": 0.5}
-    found = {
-        "reply": other["reply"],
-        "name": other["name"],
-        "probability": 0.5,
-        "cost": 2000,
-        "deceives_at": [2, 3],
-    }
+    found = {"reply": other["reply"], "name": other["name"], "probability": 0.5, "cost": 2000}
+    found |= {"judge_depth": 14, "is_solved": True}
     decision["forecast"]["baits"].append(found)
     show_report(finished, report)
     words = finished.text(".moment-words")
     assert f"A trap: one player in two plays {other['name']} here. Looking 2 and 3 plies ahead" in words
-    assert f"Another: one player in five plays {bait['name']}. Looking 2 plies ahead" in words
+    assert f"Another: one player in five plays {bait['name']}. Looking 2 and 3 plies ahead" in words
     assert finished.text(".moment-head h3") == "You took a bait"
     assert finished.count(".chart .line-trap") == 2
 
@@ -410,8 +423,11 @@ def test_in_a_lost_game_nothing_is_a_slip(finished: Page) -> None:
     tempt(decision, taken=True)
     decision["forecast"] |= {"baits": [], "is_taken": None}
     for i, reply in enumerate(sorted(decision["replies"], key=lambda each: each["final_centi"])):
-        reply |= {"final_centi": 100_000 + 400 * i, "cost": 0}
-    decision |= {"is_decided": True, "is_trap": True, "cost": 0, "cost_text": "a few moves"}
+        reply |= {"final_centi": 100_000 + 400 * i}
+        judge(reply, 0, -100_000 - 400 * i)
+        if reply["reply"] == decision["reply"]:
+            play(decision, reply)
+    decision |= {"is_decided": True, "is_trap": True}
     show_report(finished, report)
     assert finished.text(".moment-head h3") == "Already decided"
     assert "wins by force here, whatever you reply" in finished.text(".moment-words")
@@ -426,12 +442,12 @@ def test_a_reply_that_throws_away_a_won_game_is_a_slip(finished: Page) -> None:
     tempt(decision, taken=True)
     best = min(decision["replies"], key=lambda each: each["final_centi"])
     best |= {"final_centi": -100_400}
-    decision |= {"is_decided": True}
+    decision |= {"is_decided": True, "best": judge(best, 0, 100_400)}
     show_report(finished, report)
     assert finished.text(".moment-head h3") == "A slip"
     assert "You could win by force here." in finished.text(".moment-words")
     assert [finished.text(f".tile-{kind} strong") for kind in ("trap", "fell", "slipped")] == ["0", "0", "1"]
-    decision["forecast"]["is_confirmed"] = False
+    decision["forecast"]["is_judged"] = False
     show_report(finished, report)
     assert "not known" not in finished.text(".summary")
 
@@ -497,15 +513,15 @@ def test_a_blind_report_tells_of_traps_and_of_nobody_who_set_them(
         assert number.startswith(f"Move {decision['number']} ")
         assert [each for each in telling if each in words] == [], number
         assert tables == (1 if decision["replies"] else 0)
-        assert depths in (None, ["at depth 2", "a little deeper", "deep"])
+        assert depths in (None, ["at depth 2", "at depth 3", "deep", "by the judge"])
         assert chosen == 1
     finished.click(f".chip[data-index='{first}']")
-    finished.until_text(".moment-words", "At depth 2 it looks better than")
-    assert "In fact" in finished.text(".table-box thead")
+    finished.until_text(".moment-words", "Looking 2 and 3 plies ahead it looks better than")
+    assert "Deep" in finished.text(".table-box thead")
     finished.click(f".chip[data-index='{second}']")
-    finished.until_text(".moment-words", "At depth 2 and a little deeper it looks better than")
+    finished.until_text(".moment-words", "Looking 2 and 3 plies ahead it looks better than")
     mine, drawn = points(finished, "trap"), points(finished, "best")
-    assert [here > there for here, there in zip(mine, drawn, strict=True)] == [True, True, False]
+    assert [here > there for here, there in zip(mine, drawn, strict=True)] == [True, True, False, False]
 
 
 def test_the_report_opens_at_the_costliest_fall(finished: Page) -> None:

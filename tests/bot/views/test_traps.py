@@ -45,12 +45,12 @@ async def test_numbers_are_those_of_the_database(database: Database, visitor: Vi
     page = await visitor.text("/dash/traps")
     assert "1 of 5</em> baits fooled somebody" in page
     assert (
-        f"People took 40 % of them; the models of people expected {told['all']['expected'] * 20:.0f} %"
+        f"People took 20 % of them; the models of people expected {told['all']['expected'] * 20:.0f} %"
         in page
     )
     assert "too few people for an interval (5 of 30)" in page
     rows_of = list(csv.DictReader(io.StringIO(await visitor.text("/dash/api/traps.csv?table=phases"))))
-    assert [(row["start"], row["encounters"], row["taken"]) for row in rows_of] == [("0", "5", "2")]
+    assert [(row["start"], row["encounters"], row["taken"]) for row in rows_of] == [("0", "5", "1")]
 
 
 async def test_outcome_and_order_are_chosen(database: Database, visitor: Visitor) -> None:
