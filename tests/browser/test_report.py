@@ -507,7 +507,7 @@ def test_a_blind_report_tells_of_traps_and_of_nobody_who_set_them(
     bait["shown_centi"] = [-300, -200, 900]
     show_report(finished, report)
     assert "There were 2 traps in this game. You took 1 of the baits" in finished.text(".summary-story")
-    telling = ("Desdemona set ", "because of how", "accident", " plies", "undefined", "NaN", "model")
+    telling = ("Desdemona set ", "because of how", "accident", "undefined", "NaN", "model")
     seen = finished.driver.execute_async_script(MOMENTS)
     for decision, (number, words, tables, depths, chosen) in zip(report["decisions"], seen, strict=True):
         assert number.startswith(f"Move {decision['number']} ")
