@@ -121,6 +121,23 @@ def test_games_that_people_had_played_before(desdemona: Command, tmp_path: Path)
     assert people == {"games before: 0": 1, "games before: 1-30": 1}
 
 
+def test_a_study_that_is_stopped_goes_on(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    desdemona(*ANALYSE)
+    study = ("lab", "study", "--game", "othello", "--resamples", "20")
+
+    def stopped() -> tuple[asyncio.Event, list[int]]:
+        event = asyncio.Event()
+        event.set()
+        return event, [signal.SIGINT]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cli_study, "stop_on_signals", stopped)
+        code, out, err = desdemona(*study)
+    assert (code, out) == (128 + signal.SIGINT, "")
+    assert err.endswith("stopped; run the same command again to resume\n")
+    assert desdemona(*study)[0] == 0
+
+
 def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     positions = json.loads(desdemona(*ANALYSE, "--json")[1])["new"]
     monkeypatch.setattr(cli_analyse, "_open", lambda *_: FakeModel("othello"))
