@@ -84,7 +84,7 @@ def words(found: Sequence[AnsweredMove], game: Game[Any]) -> None:
         position = game.parse_position(each.position)
         after = game.play(position, game.parse_move(position, each.move))
         first = reply_costs(game.name, after, [each.reply], StopFlag())
-        if first.of(each.reply).word is not ReplyWord.BEST:
+        if first.of(each.reply).word is not ReplyWord.GOOD:
             both = [each.reply, first.best.reply]
             nodes = MORE * nodes_for(game.name)
             pairs.append((first, reply_costs(game.name, after, both, StopFlag(), nodes), each.reply))
@@ -96,11 +96,11 @@ def _words(pairs: Sequence[tuple[ReplyCosts, ReplyCosts, str]]) -> str:
     told = []
     for word in (ReplyWord.SMALL, ReplyWord.ERROR):
         some = [(first, more, reply) for first, more, reply in pairs if first.of(reply).word is word]
-        still = sum(more.of(first.best.reply).word is ReplyWord.BEST for first, more, _ in some)
+        still = sum(more.of(first.best.reply).word is ReplyWord.GOOD for first, more, _ in some)
         same = sum(more.best.reply == first.best.reply for first, more, _ in some)
-        vanished = sum(more.of(reply).word is ReplyWord.BEST for _, more, reply in some)
+        vanished = sum(more.of(reply).word is ReplyWord.GOOD for _, more, reply in some)
         told.append(
-            f"{len(some)} {word}: the best reply still costs less than 2 % in {still}, is still the first in"
+            f"{len(some)} {word}: the best reply is still good in {still}, is still the first in"
             f" {same}; the cost vanishes in {vanished}"
         )
     return "; ".join(told)

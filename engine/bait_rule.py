@@ -142,7 +142,7 @@ def with_costs(
     """
     likeliest = likeliest_replies(made)
     judged = {reply: costs.of(reply) for reply in likeliest}
-    best = {costs.best.reply} | {reply for reply, cost in judged.items() if cost.word is ReplyWord.BEST}
+    best = {costs.best.reply} | {reply for reply, cost in judged.items() if cost.is_best}
     looks = {each.reply: shallow_score(each, scale_centi) for each in candidate.replies}
     best_look = max((looks[each] for each in best if each in looks), default=-math.inf)
     errors = {reply for reply, cost in judged.items() if cost.word is ReplyWord.ERROR}

@@ -38,14 +38,19 @@ NODES: Final = {"othello": 400_000, "chess": 200_000, "xiangqi": 200_000, "conne
 _OTHER_NODES = 20_000
 _TABLE_MB = 4
 
-MIN_SMALL_COST = 200
-"""Minimum cost of a reply that is not one of the best, in hundredths of a per cent of expected score."""
+MIN_SMALL_COST = 500
+"""Minimum cost of a reply that is not good, in hundredths of a per cent of expected score. With a
+smaller one fewer words stand with more nodes, however many nodes there are. Lichess's inaccuracies begin
+here, too, and its mistakes at `MIN_ERROR_COST`."""
+EQUAL_COST = 200
+"""Replies that cost less are as good as the best one, within the errors of the judge."""
 
 
 class ReplyWord(StrEnum):
     """What a reply is called."""
 
-    BEST = "best"
+    GOOD = "good"
+    """It is the best reply, or gives up little."""
     SMALL = "small"
     """It gives up something, but is no error."""
     ERROR = "error"
@@ -79,11 +84,16 @@ class ReplyCost:
     """Whether the cost is the true cost, whatever the depth."""
 
     @property
+    def is_best(self) -> bool:
+        """Whether the reply is the best one, or as good."""
+        return self.cost < EQUAL_COST
+
+    @property
     def word(self) -> ReplyWord:
         """What the reply is called."""
         if self.cost >= MIN_ERROR_COST:
             return ReplyWord.ERROR
-        return ReplyWord.SMALL if self.cost >= MIN_SMALL_COST else ReplyWord.BEST
+        return ReplyWord.SMALL if self.cost >= MIN_SMALL_COST else ReplyWord.GOOD
 
 
 @dataclass(frozen=True, slots=True)

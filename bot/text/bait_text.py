@@ -42,7 +42,7 @@ def game_share(cost: float) -> Sentence:
 
 def judged_share(judged: JudgedReply) -> float:
     """A cost by the judge as a share of the game, never rounded up to the costs of the next worse word."""
-    most = {ReplyWord.BEST: MIN_SMALL_COST, ReplyWord.SMALL: MIN_ERROR_COST}.get(judged.word, 2 * WHOLE)
+    most = {ReplyWord.GOOD: MIN_SMALL_COST, ReplyWord.SMALL: MIN_ERROR_COST}.get(judged.word, 2 * WHOLE)
     return min(judged.cost, most - PER_PERCENT // 2 - 1) / WHOLE
 
 

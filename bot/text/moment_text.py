@@ -95,7 +95,7 @@ _LABELS: Mapping[MomentKind, Sentence] = {
     MomentKind.AVOIDED: Sentence("avoided the trap, but not quite the best reply"),
     MomentKind.SLIPPED: Sentence("avoided the trap, but a slip"),
     MomentKind.OPEN: Sentence("trap not answered"),
-    MomentKind.CALM: Sentence("best reply"),
+    MomentKind.CALM: Sentence("good reply"),
     MomentKind.SLIP: Sentence("a slip"),
     MomentKind.LOOSE: Sentence("not quite the best reply"),
     MomentKind.DECIDED: Sentence("already decided"),
@@ -109,9 +109,7 @@ _MARKS: Mapping[str, Sentence] = {
     "best": Sentence("the best reply is {move}"),
     "played": Sentence("{move} was played", you="you played {move}"),
     "fell": Sentence("the bait {move} was taken", you="you took the bait {move}"),
-    "good": Sentence(
-        "{move}, one of the best replies, was played", you="you played {move}, one of the best replies"
-    ),
+    "good": Sentence("{move}, a good reply, was played", you="you played {move}, a good reply"),
 }
 
 
@@ -224,7 +222,12 @@ class _Moment:
     @property
     def is_best(self) -> bool:
         """Whether the reply is one of the best."""
-        return self.decision.judged is not None and self.decision.judged.word is ReplyWord.BEST
+        return self.decision.judged is not None and self.decision.judged.is_best
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the reply is good."""
+        return self.decision.judged is not None and self.decision.judged.word is ReplyWord.GOOD
 
     @property
     def is_checked(self) -> bool:
@@ -304,7 +307,7 @@ def _moment(decision: DecisionReport, name: str, bot: str, unit: str) -> _Moment
     if forecast is not None and forecast.is_judged and not decision.is_decided:
         baits = sorted(forecast.baits, key=lambda each: -each.probability * each.cost)
     judged = (decision.judged, decision.best, *(each.judged for each in decision.replies))
-    bests = {each.reply: each for each in judged if each is not None and each.word is ReplyWord.BEST}
+    bests = {each.reply: each for each in judged if each is not None and each.is_best}
     return _Moment(
         decision=decision,
         name=WhoText("person", name),
@@ -332,7 +335,7 @@ def _kind(moment: _Moment) -> MomentKind:
         return MomentKind.SLIPPED if has_bait else MomentKind.SLIP
     if _is_lost(moment):
         return MomentKind.DECIDED
-    if decision.judged.word is ReplyWord.BEST:
+    if decision.judged.word is ReplyWord.GOOD:
         return MomentKind.SAW if has_bait else MomentKind.CALM
     return MomentKind.AVOIDED if has_bait else MomentKind.LOOSE
 
@@ -347,11 +350,11 @@ def _title_and_outcome(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Tex
         case MomentKind.SAW if are_many:
             return Sentence(
                 "{name} saw through the traps", arguments, you="You saw through the traps"
-            ), _played_best(moment)
+            ), _played_good(moment)
         case MomentKind.SAW:
             return Sentence(
                 "{name} saw through the trap", arguments, you="You saw through the trap"
-            ), _played_best(moment)
+            ), _played_good(moment)
         case MomentKind.AVOIDED | MomentKind.SLIPPED:
             title = Sentence("Trap avoided, but a slip")
             if kind is MomentKind.AVOIDED:
@@ -366,14 +369,14 @@ def _title_and_outcome(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Tex
                 None if moment.decision.outcome is None else _unanswered(moment)
             )
         case MomentKind.CALM:
-            title = Sentence("{name} found the best reply", arguments, you="You found the best reply")
+            title = Sentence("{name} found a good reply", arguments, you="You found a good reply")
             if moment.is_checked:
                 title = Sentence(
-                    "No trap, and {name} found the best reply",
+                    "No trap, and {name} found a good reply",
                     arguments,
-                    you="No trap, and you found the best reply",
+                    you="No trap, and you found a good reply",
                 )
-            return title, _played_best(moment)
+            return title, _played_good(moment)
         case MomentKind.SLIP:
             return Sentence("A slip"), JoinedText([*_before_missed(moment), missed])
         case MomentKind.LOOSE:
@@ -402,7 +405,9 @@ def _title_and_outcome(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Tex
             )
 
 
-def _played_best(moment: _Moment) -> Sentence:
+def _played_good(moment: _Moment) -> Sentence:
+    if not moment.is_best:
+        return moment.missed
     return Sentence(
         "{name} played {move}, one of the best replies.",
         moment.arguments,
@@ -663,7 +668,7 @@ def _mood(kind: MomentKind, moment: _Moment) -> str:
         return "fell"
     if moment.decision.judged is None:
         return "played"
-    return "good" if moment.is_best else "slip"
+    return "good" if moment.is_good else "slip"
 
 
 def _marks(moment: _Moment) -> list[MomentMark]:
@@ -675,7 +680,7 @@ def _marks(moment: _Moment) -> list[MomentMark]:
     if best is not None and not moment.is_best:
         marked.append(("best", best))
     if played is not None:
-        kind = "fell" if played in baits else "good" if moment.is_best else "played"
+        kind = "fell" if played in baits else "good" if moment.is_good else "played"
         marked.append((kind, played))
     return [
         MomentMark(kind, reply.squares, replace(_MARKS[kind], arguments={"move": MoveText(reply.name)}))

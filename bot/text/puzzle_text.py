@@ -6,10 +6,6 @@ from bot.base.rounding import half_up
 from bot.text.bait_text import bait_costs, game_share, judged_share, with_depth
 from bot.text.sentence import JoinedText, ListText, MoveText, Sentence, TextPart
 from bot.text.trap_report import BaitReport, JudgedReply
-from engine.expected import PER_PERCENT
-
-EQUAL_COST_TOLERANCE = PER_PERCENT // 2
-"""Costs below this, half a per cent of the game, are mere rounding differences."""
 
 
 def _in_hundred(probability: float) -> Sentence:
@@ -56,7 +52,7 @@ def good_replies_text(good: Sequence[JudgedReply], found: JudgedReply | None) ->
     """
     best = good[0]
     shown = found or best
-    is_best = shown.cost < EQUAL_COST_TOLERANCE
+    is_best = shown.is_best
     arguments: dict[str, TextPart] = {"move": MoveText(shown.name)}
     first = Sentence("{move} is the best reply.", arguments)
     if not is_best:

@@ -42,7 +42,7 @@ from engine.game import (
 from engine.games import ENGINE_GAMES, get_rules
 from engine.human.opponent_value import UNSEARCHED
 from engine.human.reply_forecast import ReplyForecast
-from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts, ReplyWord
+from engine.judge import EQUAL_COST, JUDGE_VERSION, ReplyCost, ReplyCosts, ReplyWord
 from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
 from engine.params import OpponentScale, Scale
 from engine.strategies.proof import cost as proof_cost
@@ -105,6 +105,11 @@ class JudgedReply:
     games that need another engine, where the judge's costs are the decision's own."""
     is_solved: bool
     """Whether the cost is the true cost, whatever the depth."""
+
+    @property
+    def is_best(self) -> bool:
+        """Whether it is the best reply, or as good."""
+        return self.cost < EQUAL_COST
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,7 +480,7 @@ def _judged_replies(
 
 
 def _judged_reply(board: _Board, best: ReplyCost, made: ReplyCost) -> JudgedReply:
-    size = "" if made.word is ReplyWord.BEST else _size_text(board, best.score_centi - made.score_centi)
+    size = "" if made.is_best else _size_text(board, best.score_centi - made.score_centi)
     return JudgedReply(
         reply=made.reply,
         name=board.name(made.reply),

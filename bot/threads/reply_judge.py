@@ -197,7 +197,7 @@ def _judge(
     costs = decision_costs(decision, (judged.reply,), stop, known, sources)
     if not is_for_trainer or forecast is None or not forecast.bait_replies:
         return renewed, costs
-    if costs.of(judged.reply).word is ReplyWord.BEST or abs(decision.chosen.raw_centi) >= WIN_CENTI:
+    if costs.of(judged.reply).word is ReplyWord.GOOD or abs(decision.chosen.raw_centi) >= WIN_CENTI:
         return renewed, costs
     known = costs if known is None else replace(costs, replies=(*costs.replies, *known.replies))
     return renewed, decision_costs(decision, forecast.replies, stop, known, sources)

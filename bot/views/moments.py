@@ -27,7 +27,7 @@ from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
 from engine.games import GAMES, get_rules
 from engine.human.reply_forecast import ReplyForecast
-from engine.judge import ReplyCosts, ReplyWord
+from engine.judge import ReplyCosts
 from engine.judgement import expected_scale_centi
 from storage.errors import reason_of
 from storage.ledger.decisions import get_decision, load_decisions_by_id
@@ -194,7 +194,7 @@ class Moment:
         rows: list[tuple[TableCell | str, ...]] = []
         for each in self.replies:
             judged = each.judged
-            tags = [("best", "good")] if judged is not None and judged.word is ReplyWord.BEST else []
+            tags = [("best", "good")] if judged is not None and judged.is_best else []
             tags += [("bait", "trap")] if each.reply in baits else []
             tags += [("played", "")] if each.reply == told.reply else []
             scores = dict(enumerate(each.score_texts, start=2)) | {told.depth: each.their_text}

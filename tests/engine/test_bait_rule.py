@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,7 +52,7 @@ def costs_of(best: str, **others: int) -> ReplyCosts:
     return ReplyCosts(JUDGE_VERSION, found, tuple(more))
 
 
-def baits(rows: list[tuple[int, ...]], probabilities: list[float], costs: ReplyCosts) -> list[str]:
+def baits(rows: Sequence[tuple[int, ...]], probabilities: list[float], costs: ReplyCosts) -> list[str]:
     made = forecast(candidate(*rows), SCALE_CENTI, ExpectedReplies(tuple(probabilities), MODEL))
     return [each.reply for each in with_costs(made, candidate(*rows), SCALE_CENTI, costs).baits]
 

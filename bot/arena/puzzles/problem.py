@@ -55,8 +55,8 @@ class Problem:
     decision: DecisionReport
 
     def is_good(self, reply: str) -> bool:
-        """Whether a reply solves the puzzle: it is one of the best."""
-        return self.judged[reply].word is ReplyWord.BEST
+        """Whether a reply solves the puzzle."""
+        return self.judged[reply].word is ReplyWord.GOOD
 
     def hint(self) -> Json:
         """The bait: a reply that looks good but is bad."""
@@ -82,7 +82,7 @@ class Problem:
             reply: The good reply that the person found, or None if the person gave up.
             line: `bait_line`.
         """
-        good = [each for each in self.judged.values() if each.word is ReplyWord.BEST]
+        good = [each for each in self.judged.values() if each.word is ReplyWord.GOOD]
         found = None if reply is None else self.judged[reply]
         replies = {each.reply: each for each in self.decision.replies}
         comparison = bait_comparison(replies[self.bait.reply], replies.get(good[0].reply))

@@ -127,7 +127,7 @@ async def test_plain_positions(database: Database) -> None:
     assert _judged(slip).kind is MomentKind.SLIP
     assert str(_judged(slip).story[-1]).startswith("There was no bait here. Qf6 cost")
     best = with_verdict(slip, "b8c6", 0, "b8c6")
-    assert str(_judged(best).title) == "No trap, and Anna found the best reply"
+    assert str(_judged(best).title) == "No trap, and Anna found a good reply"
     forced = replace(slip, replies=slip.replies[:1], reply=slip.replies[0].reply)
     assert _judged(forced).kind is MomentKind.FORCED
     pending = replace(slip, outcome=None)

@@ -14,7 +14,7 @@ def test_a_probability_is_given_in_a_hundred(probability: float, often: int) -> 
 
 
 def _judged(name: str, cost: int) -> JudgedReply:
-    word = ReplyWord.BEST if cost < 200 else ReplyWord.ERROR
+    word = ReplyWord.GOOD if cost < 200 else ReplyWord.ERROR
     return JudgedReply(name, name, (), word, cost, "", 0, "", 14, False)
 
 

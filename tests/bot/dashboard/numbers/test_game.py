@@ -83,7 +83,7 @@ class Story:
             "rest": "The last move",
             "fell": f"{self.who} took {'a' if many else 'the'} bait",
             "saw": f"{self.who} saw through the trap{'s' if many else ''}",
-            "calm": f"{'No trap, and ' if self.is_checked else ''}{self.who} found the best reply",
+            "calm": f"{'No trap, and ' if self.is_checked else ''}{self.who} found a good reply",
             "slipped": f"Trap avoided, {'but a slip' if is_slip else 'best reply missed'}",
             "slip": "A slip",
             "loose": "Not quite the best reply",

@@ -66,7 +66,7 @@ def _baits(data: Exported) -> list[Row]:
             "at": outcome["at"],
             "is_taken": bool(bait["is_taken"]),
             "cost": outcome["cost"],
-            "is_best": outcome["cost"] is not None and outcome["cost"] < 0.02,
+            "is_best": outcome["cost"] is not None and outcome["cost"] < 0.05,
         }
         for bait, outcome in met[:8]
     ]
