@@ -9,7 +9,7 @@ from engine.bait_rule import ExpectedReplies, forecast, likeliest_replies, with_
 from engine.decision import Candidate, Decision, ModelInfo, ReplyProfile
 from engine.forecasts import own_costs
 from engine.human.reply_forecast import ReplyForecast
-from engine.judge import ReplyCost, ReplyWord
+from engine.judge import ReplyCost
 from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.params import TrapParams
 from storage.ledger.games import finish_game, load_game
@@ -134,7 +134,7 @@ def judged_reply(reply: ReplyReport, cost: int, *, depth: int = 14, is_solved: b
         squares=reply.squares,
         word=made.word,
         cost=cost,
-        cost_text="" if made.word is ReplyWord.GOOD else f"{-score_centi / 100:.2f}",
+        cost_text="" if made.is_best else f"{-score_centi / 100:.2f}",
         score_centi=score_centi,
         score_text=f"{score_centi / 100:+.2f}",
         judge_depth=depth,

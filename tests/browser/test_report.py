@@ -105,7 +105,7 @@ def test_the_report_in_german_fits_a_phone(finished: Page, game: tuple[Page, str
             assert "Etwa 50 % der Partien von Desdemona, durch Los bestimmt, spielt ein" in story
             finished.find(".chart .depth")
             names = finished.driver.execute_script(NAMES_BELOW)
-            assert names == ["in Tiefe 2", "in Tiefe 3", "tief"]
+            assert names == ["in Tiefe 2", "in Tiefe 3", "tief", "laut Schiedsrichter"]
     finally:
         finished.driver.execute_script("localStorage.removeItem('desdemona.language')")
 
@@ -132,9 +132,9 @@ def answered(report: Any) -> list[int]:
 
 def judge(reply: Any, cost: int, score_centi: int) -> Any:
     """The judge's verdict on a reply of a report."""
-    word = "best" if cost < 200 else "small" if cost < 1000 else "error"
+    word = "good" if cost < 500 else "small" if cost < 1000 else "error"
     score = f"{score_centi / 100:+.2f}"
-    size = "" if word == "best" else f"{(-100 - score_centi) / 100:.2f}"
+    size = "" if cost < 200 else f"{(-100 - score_centi) / 100:.2f}"
     reply["judged"] = {
         **{name: reply[name] for name in ("reply", "name", "squares")},
         "word": word,
@@ -153,7 +153,7 @@ def play(decision: Any, reply: Any) -> None:
     judged = reply["judged"]
     decision |= {"reply": reply["reply"], "reply_name": reply["name"], "judged": judged}
     decision |= {"cost": judged["cost"], "cost_text": judged["cost_text"]}
-    decision["outcome"] = "optimal" if judged["word"] == "best" else "erred_elsewhere"
+    decision["outcome"] = "optimal" if judged["word"] == "good" else "erred_elsewhere"
 
 
 def tempt(decision: Any, *, reply: str | None = None, taken: bool = False, probability: float = 0.31) -> Any:
@@ -370,7 +370,9 @@ def test_before_the_judge_no_bait_and_no_cost_is_named(finished: Page, is_made: 
     words = finished.text(".report-box")
     assert "For one move it is not known whether people are tempted. One reply is not judged yet." in words
     assert "There was no bait here" not in words
-    assert finished.count(".note-trap, .line-trap, .mark-trap, .mark-fell, .trap-list, .note-best") == 0
+    assert finished.count(".note-trap, .line-trap, .mark-trap, .mark-fell, .trap-list") == 0
+    notes = "return [...document.querySelectorAll('.note-best')].map((note) => note.textContent)"
+    assert "best" not in finished.driver.execute_script(notes)
 
 
 def test_traps_are_listed_by_probability_and_cost(finished: Page) -> None:

@@ -39,8 +39,12 @@ def _judged(told: DecisionReport) -> MomentVerdict:
         ),
         # Best by its own scores, and costly by the judge.
         (
-            *("e7e5", "a7a6", 200, MomentKind.AVOIDED, "Trap avoided, best reply missed"),
-            "Anna left the bait alone, but e5 cost 2 % of the game (0.20 pawns) to depth 14; a6 was better.",
+            *("e7e5", "a7a6", 200, MomentKind.SAW, "Anna saw through the trap"),
+            "e5 cost 2 % of the game (0.20 pawns) to depth 14; a6 was better.",
+        ),
+        (
+            *("e7e5", "a7a6", 500, MomentKind.AVOIDED, "Trap avoided, best reply missed"),
+            "Anna left the bait alone, but e5 cost 5 % of the game (0.50 pawns) to depth 14; a6 was better.",
         ),
         (
             *("e7e5", "a7a6", 1000, MomentKind.SLIPPED, "Trap avoided, but a slip"),
@@ -72,7 +76,8 @@ async def test_the_judge_decides_what_a_reply_is_called(
         ("d8f6", "d8f6", 0, MomentKind.CALM),  # its own scores lose the queen
         ("d8f6", "b8c6", 999, MomentKind.LOOSE),
         ("b8c6", "d7d6", 1000, MomentKind.SLIP),  # best by its own scores
-        ("b8c6", "d7d6", 200, MomentKind.LOOSE),
+        ("b8c6", "d7d6", 500, MomentKind.LOOSE),
+        ("b8c6", "d7d6", 499, MomentKind.CALM),  # good, though not the best
         ("b8c6", "d7d6", 199, MomentKind.CALM),
         ("b8c6", "d7d6", None, MomentKind.JUDGING),
     ],
@@ -84,7 +89,7 @@ async def test_without_a_bait_too(
     assert found.kind is kind
     said = " ".join(map(str, found.story))
     assert ("There was no bait here." in said) is (kind in (MomentKind.SLIP, MomentKind.LOOSE))
-    assert (" cost " in said) is (kind in (MomentKind.SLIP, MomentKind.LOOSE))
+    assert (" cost " in said) is (cost is not None and cost >= 200)
     shown = " ".join(str(each.text) for each in found.facts)
     assert ("to depth 14" in shown) is (cost is not None)
 

@@ -14,7 +14,7 @@ def test_a_probability_is_given_in_a_hundred(probability: float, often: int) -> 
 
 
 def _judged(name: str, cost: int) -> JudgedReply:
-    word = ReplyWord.GOOD if cost < 200 else ReplyWord.ERROR
+    word = ReplyWord.GOOD if cost < 500 else ReplyWord.ERROR
     return JudgedReply(name, name, (), word, cost, "", 0, "", 14, False)
 
 
@@ -38,11 +38,11 @@ def test_the_title() -> None:
 
 
 def test_the_good_replies() -> None:
-    good = [_judged(name, cost) for name, cost in (("a", 0), ("b", 49), ("c", 50), ("d", 190))]
+    good = [_judged(name, cost) for name, cost in (("a", 0), ("b", 199), ("c", 200), ("d", 490))]
     assert str(good_replies_text(good, None)) == "a is the best reply. Good as well: b, c and d."
     assert str(good_replies_text(good, good[1])) == "b is the best reply. Good as well: a, c and d."
     assert str(good_replies_text(good, good[2])) == (
-        "c is good: it costs under 1 % of the game to depth 14 compared with a, the best reply. "
+        "c is good: it costs 2 % of the game to depth 14 compared with a, the best reply. "
         "Good as well: b and d."
     )
     assert str(good_replies_text(good[:1], None)) == "a is the best reply."

@@ -101,14 +101,14 @@ async def test_the_judge_is_told_where_it_has_judged(database: Database) -> None
         (stored,) = await list_decisions(session, game.id)
     told, before = report.decisions[0], early.decisions[0]
     assert told.best is not None
-    assert (told.best.reply, told.best.word, told.best.score_text) == ("f4", "best", "+1.50")
+    assert (told.best.reply, told.best.word, told.best.score_text) == ("f4", "good", "+1.50")
     # Depths count from our move, the judge's from the reply.
     assert (told.best.judge_depth, told.best.is_solved, told.best.cost_text) == (12, False, "")
     assert told.judged is not None
     assert (told.judged.word, told.cost, told.cost_text) == ("error", 1500, "4.00")
     assert (told.judged.judge_depth, told.judged.is_solved, told.judged.name) == (10, True, "d6")
     assert {each.reply: each.judged and each.judged.word for each in told.replies} == {
-        "f6": "best", "d6": "error", "f4": "best"
+        "f6": "good", "d6": "error", "f4": "good"
     }  # fmt: skip
     assert (before.best, before.judged, before.cost) == (told.best, None, None)
     outdated = decision_report(get_rules("othello"), report.header, stored, older, None)
@@ -275,7 +275,7 @@ async def test_a_slower_mate_is_as_good(database: Database) -> None:
     (told,) = (await _chess_report(database, made)).decisions
     assert [reply.their_text for reply in told.replies] == ["#-5", "#-3"]
     assert told.judged is not None
-    assert (told.judged.word, told.cost_text, told.judged.is_solved) == ("best", "", True)
+    assert (told.judged.word, told.cost_text, told.judged.is_solved) == ("good", "", True)
 
 
 async def test_what_picked_the_move_is_told(database: Database) -> None:

@@ -178,7 +178,7 @@ export class ReportSection {
 
   /** Link to the trainer, which poses the positions in which a bait was taken. */
   #toFind() {
-    const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.judged && decision.judged.word !== "best").length;
+    const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.judged && decision.judged.word !== "good").length;
     if (!many) return null;
     return el("p", {}, el("a", { class: "button", href: `/train?from=${this.id}`, "data-link": true, "data-test": "to-find" }, sayCount("1 reply to find", "{n} replies to find", many)));
   }

@@ -4,13 +4,13 @@ import { percentText, say } from "/static/common/language.js";
 
 const DECIDED_CENTI = 100_000;
 const WHOLE = 10_000; // the game, in the unit of costs
-const MOST = { best: 149, small: 949 }; // so that no cost is rounded up to that of the next worse word
+const MOST = { good: 449, small: 949 }; // so that no cost is rounded up to that of the next worse word
 
 /** What each icon of `ICONS` means, for the legend. */
 export const ICON_MEANINGS = {
   trap: say("a trap, or its bait taken"),
-  eye: say("the trap was seen through: the best reply"),
-  check: say("no trap, and the best reply"),
+  eye: say("the trap was seen through: a good reply"),
+  check: say("no trap, and a good reply"),
   loose: say("not quite the best reply: it costs less than a tenth of the game"),
   slip: say("a slip: it costs a tenth of the game or more"),
   wait: say("a trap without a reply, or not judged yet"),
