@@ -18,7 +18,7 @@ def recheck_command(
     context: typer.Context,
     output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE,
 ) -> None:
-    """Verify every decision, classify and forecast replies by current rules, and judge what they cost.
+    """Verify every decision, and judge replies by the current rules.
 
     The command can run while the bot plays; it skips open games, and leaves the judging to the bot. It can be
     stopped and run again at any time.

@@ -52,14 +52,15 @@ TABLE = (
         ("tests/engine/test_bait_rule.py",),
         sample=24,
         fixed=(
-            ("score_at(reply, at) >= score_at(other, at)", "score_at(reply, at) > score_at(other, at)"),
-            ("cost >= MIN_ERROR_COST and p >= MIN_BAIT_P and", "cost >= MIN_ERROR_COST and"),
+            ("looks[reply] >= best_look", "looks[reply] > best_look"),
+            ("if p >= MIN_BAIT_P)", "if p > MIN_BAIT_P)"),
+            ("ordered[:LIKELIEST]", "ordered"),
         ),
     ),
     GuardedModule(
         "engine/forecasts.py",
         ("tests/engine/test_forecasts.py",),
-        fixed=(("depth - 2, stop", "depth - 1, stop"),),
+        fixed=(("replace(made, rule=FORECAST_RULE)", "replace(made, rule=made.rule)"),),
     ),
     GuardedModule(
         "engine/time_management.py",

@@ -99,7 +99,7 @@ def test_a_cost_does_not_depend_on_what_else_is_asked_or_was_searched_before(nam
 
 
 def test_words() -> None:
-    words = {cost: ReplyCost("f5", 0, cost, 9, is_solved=False).word for cost in (0, 199, 200, 999, 1000)}
+    words = {cost: ReplyCost("f5", 0, cost, 9, is_solved=False).word for cost in (0, 499, 500, 999, 1000)}
     assert words == {
         0: ReplyWord.GOOD,
         MIN_SMALL_COST - 1: ReplyWord.GOOD,

@@ -1067,7 +1067,7 @@ async def test_a_whole_game_with_randomised_decisions(database: Database) -> Non
     assert {info.score_centi for info in server.thoughts} == {None}
     async with database.read() as session:
         rows, _ = await trial_decisions(session, trial)
-    assert rows[0].cost is not None
+    assert rows[0].cost is None  # until the judge has seen the reply
     assert rows[0].treated is (decision.move == "f7")
 
 

@@ -199,7 +199,7 @@ RESIGNS = mannered(resign=True, resign_score_centi=1, resign_moves=1)
 
 def lost_game(kind: type[FakeServer] = FakeServer) -> FakeServer:
     """A game that the bot gives up after a move or more."""
-    return kind("othello", initial_position=late_othello(8, 1), pick=picker(1))
+    return kind("othello", initial_position=late_othello(8, 7), pick=picker(7))
 
 
 async def test_a_lost_game_is_given_up(database: Database) -> None:

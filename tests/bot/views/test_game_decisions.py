@@ -81,7 +81,7 @@ async def test_a_queen_lost_at_every_depth_is_a_slip(database: Database) -> None
 
 async def test_a_small_loss_is_no_slip(database: Database) -> None:
     shown = words(await told(database, lambda session: plain_game(session, "d7d6")))
-    assert "Not quite the best reply. There was no bait here. d6 cost 3 % of the game (0.15 pawns)" in shown
+    assert "No trap, and Anna found a good reply. d6 cost 3 % of the game (0.15 pawns)" in shown
     assert "Figure 9 at that depth: erred elsewhere." in shown
 
 

@@ -61,7 +61,7 @@ def test_recheck_says_pruned_and_not_damaged(desdemona: Command, played: Path) -
     assert "`desdemona db vacuum` returns the space to the disk" in told
     status, told, _ = desdemona("db", "recheck", "--format", "json")
     assert status == 0
-    assert json.loads(told) == {**before, "verified": 0, "pruned": before["verified"]}
+    assert json.loads(told) == {**before, "verified": 0, "pruned": before["verified"], "games_judged": 0}
     assert f"decisions verified: 0, wrong: 0, pruned: {before['verified']}\n" in desdemona("db", "recheck")[1]
     assert desdemona("stats", "--format", "json")[1] == stats
     again = desdemona("show", GAME_ID)
