@@ -151,12 +151,15 @@ def test_show_tells_a_game(desdemona: Command) -> None:
     answered, unanswered = words.partition("Move 2 ·")[0], words.partition("Move 3 ·")[2]
     assert "Not judged yet. " in answered
     assert "There was no bait here" not in words  # whether people are tempted is not known
-    assert "The paper's trap at depth 4: d6, quality 7.4 %. Figure 9 at that depth: fell for the best trap." in answered
+    assert (
+        "The paper's trap at depth 4: d6, quality 7.4 %. Figure 9 at that depth: fell for the best trap."
+        in answered
+    )
     assert "The last move. The game ended before desdemona's move was answered." in unanswered
     assert "The paper's trap at depth 4: d6, quality 7.4 %." in unanswered
     assert "Figure 9" not in unanswered
     assert "0 of 0 baits taken" in words
-    assert "Traps in the paper's sense: 2 set, 1 successful. Baits are not known for 2 moves." in words
+    assert "Traps in the paper's sense, each at its move's own depth: 2 set, 1 successful." in words
     assert "(best score)" in out
     assert "≤ +0.40" in out
     assert out.count("Move ") == 3
