@@ -10,6 +10,7 @@ from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
 from storage.ledger.decisions import list_decisions, mark_confirmed, mark_taken_back, reply_scores
 from storage.ledger.games import finish_game, reopen_game
+from storage.ledger.judgements import store_judgements
 from storage.maintenance.decision_batches import (
     RecordedDecision,
     complete_decision,
@@ -112,7 +113,9 @@ async def test_what_was_missing_is_written_down(database: Database) -> None:
         await mark_imported(session, [found.game_id])
         full = decision(quality=225.0)
         assert await complete_decision(session, found, full, judge_profile(full), FELL)
-        # The trainer has to look through the game again.
+        # The judge, and then the trainer, have to look through the game again.
+        assert found.game_id not in await list_pending(session, found.site, 0, 9)
+        await store_judgements(session, found.game_id, {})
         assert found.game_id in await list_pending(session, found.site, 0, 9)
         await mark_imported(session, [found.game_id])
     async with database.read() as session:
