@@ -475,7 +475,10 @@ def _judged_replies(
     if not known:
         return {}
     best = known[0].best
-    found = {each.reply: each for each in (best, *(reply for each in known for reply in each.replies))}
+    # Where two judgements differ, as with and without tablebases, that of the reply played counts.
+    ordered = [best, *(reply for each in known for reply in each.replies)]
+    found = {each.reply: each for each in reversed(ordered)}
+    found = {each.reply: found[each.reply] for each in ordered}
     return {reply: _judged_reply(board, best, each) for reply, each in found.items()}
 
 

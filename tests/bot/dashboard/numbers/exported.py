@@ -1,5 +1,9 @@
-"""What `desdemona export` writes, read back: all that the recomputations know of the database."""
+"""What `desdemona export` writes, read back: all that the recomputations know of the database.
 
+The judge's scores and depths, which no export has, are read from their table.
+"""
+
+import asyncio
 import json
 import sys
 from collections import defaultdict
@@ -9,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from bot import __main__ as program
+from storage.database import Database
 
 Row = dict[str, Any]
 TABLES = ("games", "decisions", "outcomes", "baits", "records", "events")
@@ -21,9 +27,11 @@ class Exported:
 
     Args:
         rows: By the name of the export.
+        judgements: What the judge says of the replies played, by the decision.
     """
 
-    def __init__(self, rows: Mapping[str, Sequence[Row]]) -> None:
+    def __init__(self, rows: Mapping[str, Sequence[Row]], judgements: Mapping[int, Row]) -> None:
+        self.judgement = judgements
         self.games, self.decisions, self.outcomes, self.baits, self.records, self.events = (
             list(rows[name]) for name in TABLES
         )
@@ -83,4 +91,19 @@ def export(url: str, folder: Path) -> Exported:
         path = folder / f"{what}.jsonl"
         run_command(url, folder, "export", "--format", "jsonl", "--what", what, "--output", str(path))
         rows[what] = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    return Exported(rows)
+    return Exported(rows, asyncio.run(_judgements(url)))
+
+
+async def _judgements(url: str) -> dict[int, Row]:
+    """The table of judgements, each in the form of the costs in a forecast's record."""
+    database = await Database.open(url)
+    async with database.read() as session:
+        rows = (await session.execute(text("SELECT decision_id, best, replies FROM judgements"))).all()
+    await database.close()
+    names = ("reply", "score_centi", "cost", "depth", "is_solved")
+    found = {}
+    for key, best, stored in rows:
+        listed = json.loads(stored) if isinstance(stored, str) else stored
+        replies = [dict(zip(names, each, strict=True)) for each in listed]
+        found[key] = {"best": next(each for each in replies if each["reply"] == best), "replies": replies}
+    return found

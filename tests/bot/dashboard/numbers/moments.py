@@ -34,6 +34,7 @@ class Moment:
         self._moves = data.game[self.row["game_id"]]["moves"].split()
         self.record = json.loads(self.row["record"])
         self.forecast = None if self.row["forecast"] is None else json.loads(self.row["forecast"])
+        self._judgement = data.judgement.get(key)
         self.rules: Any = get_rules(self.record["game"])
         self.before = self.rules.for_search(self.rules.parse_position(self.record["position"]))
         self.after = self.rules.play(self.before, self.rules.parse_move(self.before, self.record["move"]))
@@ -52,12 +53,6 @@ class Moment:
         (chosen,) = [each for each in self.record["candidates"] if each["move"] == self.record["move"]]
         return {each["reply"]: each["scores_centi"] for each in chosen["replies"]}
 
-    @cached_property
-    def bests(self) -> list[str]:
-        """The best replies for the opponent."""
-        least = min((scores[-1] for scores in self.scores.values()), default=0)
-        return [reply for reply, scores in self.scores.items() if scores[-1] == least]
-
     @property
     def played(self) -> str | None:
         """The reply, whether it is judged or not."""
@@ -66,40 +61,70 @@ class Moment:
             return reply
         return next(iter(self._moves[self.row["ply"] + 1 :]), None)
 
+    # --- The judge --------------------------------------------------------------------------------------
+
+    @cached_property
+    def costs(self) -> dict[str, Row]:
+        """What the judge says of replies, the best one first."""
+        found: dict[str, Row] = {}
+        for each in self._known:
+            for reply in (each["best"], *each["replies"]) if not found else each["replies"]:
+                found.setdefault(reply["reply"], reply)
+        return found
+
     @property
-    def best(self) -> str:
-        """The best reply that is shown."""
-        return self.played if self.played in self.bests and self.played else self.bests[0]
+    def _known(self) -> list[Row]:
+        """Of the reply played, and of the likeliest."""
+        forecast = None if self.forecast is None else self.forecast["costs"]
+        return [each for each in (self._judgement, forecast) if each is not None]
+
+    @property
+    def judged(self) -> Row | None:
+        """The reply played."""
+        return None if self.outcome is None else self.costs.get(self.outcome["reply"])
+
+    @property
+    def best(self) -> str | None:
+        """The best reply."""
+        return next(iter(self.costs), None)
+
+    def is_best(self, reply: str | None) -> bool:
+        """Whether it is as good as the best."""
+        return reply in self.costs and bool(self.costs[reply]["cost"] < 200)
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether baits are known."""
+        return bool(self.forecast and (self.forecast["costs"] or len(self.forecast["replies"]) < 2))
 
     @cached_property
     def baits(self) -> list[Row]:
-        """The confirmed ones, by falling expected loss."""
-        tempting = [] if self.forecast is None else self.forecast["tempting"]
-        confirmed = [each for each in tempting if (each["confirmed_cost"] or 0) >= 1000]
-        return sorted(confirmed, key=lambda each: -each["odds"] * each["cost"])
+        """By falling expected loss."""
+        if self.forecast is None or not self.forecast["costs"]:
+            return []
+        judged = {each["reply"]: each for each in self.forecast["costs"]["replies"]}
+        found = [judged[reply] | {"odds": self.probability(reply)} for reply in self.forecast["bait_replies"]]
+        return sorted(found, key=lambda each: -each["odds"] * each["cost"])
 
     def told(self, number: int = 0) -> str:
         """The sentences on a bait."""
         bait = self.baits[number]
         who, name = people(bait["odds"]), self.reply_name(bait["reply"])
         first = f"Another: {who} {name}." if number else f"A trap: {who} {name} here."
-        looks = self._looks(self.scores[bait["reply"]])
-        return " ".join(filter(None, (first, looks, f"It costs {of_game(bait['cost'] / 10_000)}.")))
+        price = to_depth(of_game(bait["cost"] / 10_000), bait)
+        return " ".join(filter(None, (first, self._looks(bait["reply"]), f"It costs {price}.")))
 
-    def _looks(self, mine: list[int]) -> str:
-        others = [self.scores[reply] for reply in self.bests]
-        depths = range(min(map(len, [mine, *others])) - 1)
-        plies = [d for d in depths if all(mine[d] <= other[d] for other in others)]
-        if not plies:
+    def _looks(self, bait: str) -> str:
+        mine, others = self.scores[bait][:2], self.scores.get(self.best or "", [])[:2]
+        if not others or not mine or len(mine) != len(others):
             return ""
-        better = [mine[d] < self.scores[self.best][d] for d in plies]
-        how = "better than" if all(better) else "at least as good as" if any(better) else "as good as"
-        texts = [str(d + 2) for d in plies]
-        if len(plies) > 2 and plies[-1] - plies[0] == len(plies) - 1:
-            said = f"{texts[0]} to {texts[-1]}"
-        else:
-            said = " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
-        return f"Looking {said} plies ahead it looks {how} {self.reply_name(self.best)}."
+        better = [one < other for one, other in zip(mine, others, strict=True)]
+        worse = [one > other for one, other in zip(mine, others, strict=True)]
+        if all(worse):
+            return ""
+        plies, together = " and ".join("23"[: len(mine)]), ", both taken together," * any(worse)
+        how = "better than" if all(better) else "at least as good as" if any(better + worse) else "as good as"
+        return f"Looking {plies} plies ahead{together} it looks {how} {self.reply_name(self.best or '')}."
 
     # --- Scores -----------------------------------------------------------------------------------------
 
@@ -111,7 +136,7 @@ class Moment:
                 moves = text.lstrip("#-")
                 return f"mated in {moves}" if text.startswith("#-") else f"mate in {moves}"
             return text
-        return f"{rounded(centi / 100, 2):+}".replace("-", MINUS)
+        return f"{centi / 100:+.2f}".replace("-", MINUS)  # averages may end in halves, which need not go up
 
     def worth(self, centi: int) -> float:
         """Our expected score, in whole hundredths of a per cent."""
@@ -127,8 +152,8 @@ class Moment:
 
     @cached_property
     def ordered(self) -> list[str]:
-        """The replies, the best for the opponent first."""
-        return sorted(self.scores, key=lambda reply: self.scores[reply][-1])
+        """The replies: the judge's best one, then the best for the opponent first."""
+        return sorted(self.scores, key=lambda reply: (reply != self.best, self.scores[reply][-1]))
 
     @cached_property
     def raw_centi(self) -> int:
@@ -136,16 +161,19 @@ class Moment:
         (chosen,) = [each for each in self.record["candidates"] if each["move"] == self.record["move"]]
         return int(chosen["raw_centi"])
 
-    def lost(self, reply: str) -> str:
-        """What a reply loses in the game's units; a dash: nothing."""
-        size = self.scores[reply][-1] - self.raw_centi
-        if size <= 0:
-            return DASH
-        return str(rounded(size / 100, 2))
-
     def cost(self, reply: str) -> float:
-        """What a reply loses in expected score."""
+        """What a reply loses in expected score, by the forecast's costs or else by our own search."""
+        costs = self.forecast and self.forecast["costs"]
+        judged = {each["reply"]: each["cost"] for each in costs["replies"]} if costs else {}
+        if reply in judged:
+            return float(judged[reply] / 10_000)
         return max(0.0, self.worth(self.scores[reply][-1]) - self.worth(self.raw_centi))
+
+    def seen(self, reply: str) -> str:
+        """How a reply looks, and what it is worth."""
+        scores, judged = self.scores.get(reply), self.costs.get(reply)
+        found = [f"{self.score(-scores[0])} at depth 2"] if scores else []
+        return ", ".join((*found, *([to_depth(self.score(judged["score_centi"]), judged)] if judged else [])))
 
     def probability(self, reply: str) -> float | None:
         """How likely people play it."""
@@ -153,11 +181,27 @@ class Moment:
             return None
         return float(self.forecast["odds"][self.forecast["replies"].index(reply)])
 
-    def price(self, reply: str) -> str:
-        """What the reply that was played costs, in words."""
-        short = f"{self.lost(reply)} {self.unit}".strip()
-        share = of_game(self.cost(reply)) if self.cost(reply) else ""
-        return f"{share} ({short})" if share else short
+    def price(self) -> str:
+        """What the reply that was played costs, in words; one that is good or small never seems worse."""
+        judged = self.judged
+        assert judged is not None
+        cost = judged["cost"]
+        most = next((limit - 51 for limit in (500, 1000) if cost < limit), cost)
+        size = self.costs[self.best or ""]["score_centi"] - judged["score_centi"]
+        short = ""
+        if 0 <= size < WON / 2:
+            short = f" ({rounded(size / 100, 2)} {self.unit}".rstrip() + ")"
+        return to_depth(of_game(min(cost, most) / 10_000) + short, judged)
+
+
+def to_depth(said: str, judged: Row) -> str:
+    """A judged score or cost with its depth, which counts our move, too."""
+    return f"{said}, solved" if judged["is_solved"] else f"{said} to depth {judged['depth'] + 1}"
+
+
+def percentage(share: float) -> str:
+    """``29 %``."""
+    return f"{'under 1' if 0 < share < 0.01 else rounded(100 * share, 0)} %"
 
 
 def people(probability: float) -> str:
@@ -172,7 +216,7 @@ def people(probability: float) -> str:
 
 def of_game(share: float) -> str:
     """``29 % of the game``."""
-    return f"{'under 1' if 0 < share < 0.01 else rounded(100 * share, 0)} % of the game"
+    return f"{percentage(share)} of the game"
 
 
 def probability_text(probability: float | None) -> str:

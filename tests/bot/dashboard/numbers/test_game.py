@@ -9,7 +9,7 @@ from engine.games import get_rules
 from tests.bot.dashboard.numbers import printed
 from tests.bot.dashboard.numbers.drawings import check_drawings
 from tests.bot.dashboard.numbers.exported import Exported, Row
-from tests.bot.dashboard.numbers.moments import Moment, probability_text
+from tests.bot.dashboard.numbers.moments import WON, Moment, percentage, probability_text, to_depth
 from tests.bot.dashboard.numbers.nearly import nearly
 from tests.bot.dashboard.numbers.recount import (
     DASH,
@@ -29,8 +29,9 @@ from tests.bot.views.conftest import Visitor
 _SECONDS = "%Y-%m-%d %H:%M:%S"
 _STATES = {"sent": "the server accepted it", "confirmed": "the server shows it"}
 
-_OF_BAIT = ("reply", "probability", "cost", "confirmed_cost", "deceives_at")
-_OF_REPLY = ("reply", "scores_centi", "final_centi", "cost", "probability")
+_OF_BAIT = ("reply", "probability", "cost", "judge_depth", "is_solved")
+_OF_REPLY = ("reply", "scores_centi", "final_centi", "judged", "probability")
+_OF_JUDGED = ("cost", "score_centi", "judge_depth", "is_solved")
 _OF_CANDIDATE = ("move", "raw_centi", "raw_is_bound", "adjusted_centi", "quality_centi")
 
 # --- The verdict -------------------------------------------------------------------------------------------
@@ -56,35 +57,38 @@ class Story:
         self.bait_names = {bait["reply"] for bait in self.baits}
 
     @property
-    def is_checked(self) -> bool:
-        return bool(self.moment.forecast and self.moment.forecast["confirm_depth"])
-
-    @property
     def kind(self) -> str:
-        moment = self.moment
+        moment, judged = self.moment, self.moment.judged
         if not self.row["is_complete"]:
             return "pending"
         if moment.played is None:
             return "open" if self.baits else "rest"
+        if judged is None:
+            return "judging"
         if moment.played in self.bait_names:
             return "fell"
-        if moment.played in moment.bests:
+        if judged["cost"] >= 1000:
+            return "slipped" if self.baits else "slip"
+        if judged["cost"] < 500:
             return "saw" if self.baits else "calm"
-        if self.baits:
-            return "slipped"
-        return "slip" if moment.cost(moment.played) >= 0.1 else "loose"
+        return "avoided" if self.baits else "loose"
+
+    @property
+    def _best_centi(self) -> int:
+        return int(self.moment.costs[self.moment.best or ""]["score_centi"])
 
     def title(self) -> str:
         many = len(self.baits) > 1
-        is_slip = self.moment.played is not None and self.moment.cost(self.moment.played) >= 0.1
         return {
             "pending": "Still being analysed",
             "open": "A trap that was never answered",
             "rest": "The last move",
             "fell": f"{self.who} took {'a' if many else 'the'} bait",
             "saw": f"{self.who} saw through the trap{'s' if many else ''}",
-            "calm": f"{'No trap, and ' if self.is_checked else ''}{self.who} found a good reply",
-            "slipped": f"Trap avoided, {'but a slip' if is_slip else 'best reply missed'}",
+            "calm": f"{'No trap, and ' if self.moment.is_checked else ''}{self.who} found a good reply",
+            "avoided": "Trap avoided, best reply missed",
+            "slipped": "Trap avoided, but a slip",
+            "judging": "Not judged yet",
             "slip": "A slip",
             "loose": "Not quite the best reply",
         }[self.kind]
@@ -100,14 +104,20 @@ class Story:
         return [*said, *self._facts(kind)]
 
     def _paper(self, trap: Row | None) -> list[str]:
-        if trap is None or not self.row["is_trap"]:
+        if not self.row["is_complete"]:
             return []
-        said = f"The paper's trap: {trap['name']}, quality {percent(self.row['trap_quality'] / 100, 1)}."
+        at_depth = f"at depth {self.moment.record['depth']}"
+        if trap is None:
+            return [f"No trap in the paper's sense {at_depth}."]
+        if not self.row["is_trap"]:
+            return [f"No trap in the paper's sense {at_depth} that is large enough to count."]
+        quality = percent(self.row["trap_quality"] / 100, 1)
+        said = f"The paper's trap {at_depth}: {trap['name']}, quality {quality}."
         outcome = self.moment.outcome
         if outcome is None or outcome["reply"] is None:
             return [said]
         best = " for the best trap" * bool(outcome["fell_for_best"])
-        return [f"{said} Figure 9: {outcome['kind'].replace('_', ' ')}{best}."]
+        return [f"{said} Figure 9 at that depth: {outcome['kind'].replace('_', ' ')}{best}."]
 
     def _drawn(self) -> list[str]:
         moment, draw = self.moment, self.moment.record.get("trial_draw")
@@ -120,21 +130,37 @@ class Story:
         ]
 
     def outcome(self, kind: str) -> list[str]:
-        moment = self.moment
-        if moment.played is None or kind == "pending":
+        moment, account = self.moment, self.game["account"]
+        if kind == "open" and moment.outcome is None:
             return []
-        reply, best = moment.reply_name(moment.played), moment.reply_name(moment.best)
-        missed = f"{reply} cost {moment.price(moment.played)}; {best} was better."
+        if moment.played is None:
+            return [f"The game ended before {account}'s move was answered."]
+        if kind == "pending":
+            return [f"{account} is still working out what the replies were worth."]
+        reply, best = moment.reply_name(moment.played), moment.reply_name(moment.best or moment.played)
+        if kind == "judging":
+            return [f"{self.who} played {reply}. A deep search that judges the reply has not run yet."]
+        missed = f"{reply} cost {moment.price()}; {best} was better."
+        left = f"{self.who} left the bait alone, but {missed}"
+        found = f"{self.who} played {reply}, one of the best replies."
+        good = found if moment.is_best(moment.played) else missed
         return [
             {
                 "fell": f"{self.who} played {reply}; {best} was the reply to find.",
-                "saw": f"{self.who} played {reply}, the best reply.",
-                "calm": f"{self.who} played {reply}, one of the best replies.",
-                "slipped": f"{self.who} left the bait alone, but {missed}",
-                "slip": f"{'There was no bait here. ' if self.is_checked else ''}{missed}",
-                "loose": f"{'There was no bait here. ' if self.is_checked else ''}{missed}",
+                "saw": good,
+                "calm": good,
+                "avoided": left,
+                "slipped": left,
+                "slip": f"{self._before}{missed}",
+                "loose": f"{self._before}{missed}",
             }[kind]
         ]
+
+    @property
+    def _before(self) -> str:
+        if self._best_centi >= WON:
+            return f"{self.who} could win by force here. "
+        return "There was no bait here. " * (self.moment.is_checked and not self.row["is_decided"])
 
     @property
     def standard(self) -> Row:
@@ -156,51 +182,54 @@ class Story:
             "people reply to it."
         ]
 
-    def _looks(self, reply: str) -> str:
-        moment, scores = self.moment, self.moment.scores[reply]
-        fact = moment.score(-scores[-1])
-        return f"{moment.score(-scores[0])} at depth 2, {fact} in fact" if len(scores) > 1 else fact
-
     def _facts(self, kind: str) -> list[str]:
-        moment = self.moment
+        moment, judged = self.moment, self.moment.judged
         names = [bait["reply"] for bait in self.baits if bait["reply"] != moment.played]
-        found = [f"{moment.reply_name(reply)} {self._looks(reply)}" for reply in names]
-        if moment.played is not None:
-            parts = [self._looks(moment.played)] if kind == "fell" else []
-            if moment.lost(moment.played) != DASH and kind != "pending":
-                parts.append(f"cost {moment.price(moment.played)}")
-            elif kind != "fell":
-                parts.append(self._looks(moment.played))
+        found = [f"{moment.reply_name(reply)} {moment.seen(reply)}" for reply in names]
+        is_best = moment.is_best(moment.played)
+        has_cost = judged is not None and not is_best
+        if moment.played is not None and moment.scores:
+            parts = [moment.seen(moment.played)] if kind == "fell" or not has_cost else []
+            parts += [f"cost {moment.price()}"] if has_cost else []
             if (probability := moment.probability(moment.played)) is not None:
-                parts.append(f"expected in {probability_text(probability)}")
+                parts.append(f"expected in {percentage(probability)}")
             term = f"{self.who} {'took' if kind == 'fell' else 'played'}"
             found += [term] if re.search("[0-9]", term) else []
             found.append(f"{moment.reply_name(moment.played)} {', '.join(parts)}")
-        if moment.bests and moment.best != moment.played:
-            found.append(f"{moment.reply_name(moment.best)} {self._looks(moment.best)}")
+        if has_cost and moment.best is not None:
+            found.append(f"{moment.reply_name(moment.best)} {moment.seen(moment.best)}")
         return found
 
     def chart(self) -> list[str]:
         """How two replies look by depth."""
-        moment = self.moment
-        if not moment.scores:
-            return []
+        moment, best = self.moment, self.moment.best
         baits = [reply for reply in moment.scores if reply in self.bait_names]
         taken = [reply for reply in baits if reply == moment.played]
         played = [] if moment.played is None else [moment.played]
-        best = moment.bests[0]
         other = next((each for each in (*taken, *baits, *played) if each != best), None)
-        if other is None or len(moment.scores[best]) < 2:
+        if best is None or other is None or len(moment.scores.get(best, [])) < 2:
             return []
         names = [moment.reply_name(each) for each in (best, other)]
         legend = [f"{names[0]}, best", f"{names[1]}, {'bait' if other in baits else 'played'}"]
-        by_depth = zip(*(moment.scores[each] for each in (best, other)), strict=True)
+        lines = [self._line(each) for each in (best, other)]
         rows = [
-            " | ".join((str(plies), *(percent(1 - moment.worth(score)) for score in pair)))
-            for plies, pair in enumerate(by_depth, start=2)
+            " | ".join((str(plies), *(line.get(plies, "") for line in lines))).rstrip(" |")
+            for plies in sorted({*lines[0], *lines[1]})
         ]
-        description = f"Expected score after {names[0]} and {names[1]}, from the opponent's view."
+        description = (
+            f"Expected score after {names[0]} and {names[1]}, from the opponent's view; "
+            f"beyond depth {moment.record['depth']}, the judge's."
+        )
         return [description, *legend, f"plies ahead | {' | '.join(legend)}", *rows]
+
+    def _line(self, reply: str) -> dict[int, str]:
+        """The opponent's expected score by depth; the judge's is deeper."""
+        moment = self.moment
+        found = {at: percent(1 - moment.worth(s)) for at, s in enumerate(moment.scores[reply], start=2)}
+        judged = moment.costs.get(reply)
+        if judged is not None and judged["depth"] + 1 > max(found):
+            found[judged["depth"] + 1] = percent(moment.worth(judged["score_centi"]))
+        return found
 
     # --- JSON -------------------------------------------------------------------------------------------
 
@@ -210,26 +239,32 @@ class Story:
         forecast = None
         if moment.forecast is not None and is_complete:
             baits = [
-                {name: bait["odds" if name == "probability" else name] for name in _OF_BAIT}
-                for bait in moment.baits
+                _judged(bait) | {"reply": bait["reply"], "probability": bait["odds"]} for bait in moment.baits
             ]
-            forecast = {"error_probability": self.error_probability, "baits": baits}
+            for bait in baits:
+                del bait["score_centi"]
+            is_taken = moment.played in [bait["reply"] for bait in baits]
+            forecast = {
+                "error_probability": self.error_probability,
+                "baits": baits,
+                "is_judged": moment.is_checked,
+                "is_taken": is_taken if baits and moment.played is not None else None,
+            }
         quality = self.row["trap_quality"]
-        is_judged = moment.outcome is not None and moment.outcome["reply"] is not None
         return {
             "ply": self.row["ply"],
             "number": _number(self.game, self.row["ply"]),
             "count": _count(self.game, self.row["ply"]),
             "depth": moment.record["depth"],
             "is_trap": None if self.row["is_trap"] is None else bool(self.row["is_trap"]),
-            "cost": round(10_000 * moment.outcome["cost"]) if moment.outcome and is_judged else None,
+            "cost": None if moment.judged is None else moment.judged["cost"],
             "trap": 100 * quality if quality else None,
             "replies": [
                 {
                     "reply": reply,
                     "scores_centi": scores,
                     "final_centi": scores[-1],
-                    "cost": round(10_000 * moment.cost(reply)) if is_complete else 0,
+                    "judged": _judged(moment.costs[reply]) if reply in moment.costs else None,
                     "probability": moment.probability(reply),
                 }
                 for reply, scores in moment.scores.items()
@@ -249,17 +284,19 @@ class Story:
     # --- Tables -----------------------------------------------------------------------------------------
 
     def replies(self) -> list[str]:
-        moment, lines = self.moment, ["Reply | At depth 2 | In truth | Cost | Expected"]
+        moment = self.moment
         if not moment.scores:
             return []
+        deepest = moment.record["depth"]
+        depths = [depth for depth in (2, 3) if depth < deepest] + [deepest]
+        lines = [" | ".join(("Reply", *(f"At depth {n}" for n in depths), "Cost by the judge", "Expected"))]
         for reply in moment.ordered:
-            scores = moment.scores[reply]
-            tags = " best" * (reply in moment.bests) + " bait" * (reply in self.bait_names)
-            shallow = moment.score(-scores[0]) if len(scores) > 1 else DASH
+            tags = " best" * moment.is_best(reply) + " bait" * (reply in self.bait_names)
+            scores = dict(enumerate(moment.scores[reply], start=2)) | {deepest: moment.scores[reply][-1]}
+            judged = moment.costs.get(reply)
             cells = (
-                shallow,
-                moment.score(-scores[-1]),
-                moment.lost(reply),
+                *(moment.score(-scores[depth]) if depth in scores else DASH for depth in depths),
+                DASH if judged is None else to_depth(percent(judged["cost"] / 10_000, 1), judged),
                 probability_text(moment.probability(reply)),
             )
             name = f"{moment.reply_name(reply)}{tags}{' played' * (reply == moment.played)}"
@@ -272,8 +309,9 @@ class Story:
             if model["kind"] == "looks":
                 by = ", judged by shallow scores"
         note = (
-            f"Their view{unit}. At depth 2: two plies ahead; in truth: {moment.record['depth']} plies from "
-            f"our move on. Expected: probability that people play it{by}."
+            f"Their view{unit}. Depths count plies from our move on. Cost by the judge: a share of the game, "
+            "by a deep search of the reply played, the best one and the likeliest two. "
+            f"Expected: probability that people play it{by}."
         )
         return [*lines, note]
 
@@ -317,8 +355,7 @@ class Story:
             return []
         baits = [
             f"A bait | {moment.reply_name(bait['reply'])}: {probability_text(bait['odds'])} likely, "
-            f"costs {percent(bait['cost'] / 10_000)}; "
-            f"two plies deeper {percent(bait['confirmed_cost'] / 10_000)}"
+            f"costs {to_depth(percent(bait['cost'] / 10_000), bait)}"
             for bait in moment.baits
         ]
         error = f"An error | {probability_text(self.error_probability)}"
@@ -338,6 +375,13 @@ class Story:
         ]
 
 
+def _judged(found: Row) -> Row:
+    """A reply's costs as JSON has them; its depth counts our move, too."""
+    return {name: found["depth"] + 1 if name == "judge_depth" else found[name] for name in _OF_JUDGED} | {
+        "is_solved": bool(found["is_solved"])
+    }
+
+
 # --- The game ----------------------------------------------------------------------------------------------
 
 
@@ -348,7 +392,6 @@ def _marks(data: Exported, game: int) -> list[Row]:
     for row in data.decisions_of[game]:
         key = row["decision_id"]
         outcome, bait = data.outcome.get(key), baits.get(key)
-        judged = outcome if outcome is not None and outcome["is_current"] else None
         is_taken = None if bait is None or bait["is_taken"] is None else bool(bait["is_taken"])
         times: list[Any] = [at(row["at"])]
         for name in ("send_s", "confirm_s"):
@@ -361,8 +404,8 @@ def _marks(data: Exported, game: int) -> list[Row]:
                 "is_decided": None if row["is_decided"] is None else bool(row["is_decided"]),
                 "bait": None if bait is None else bait["bait"],
                 "is_taken": is_taken,
-                "cost": judged["cost"] if judged is not None and judged["reply"] is not None else None,
-                "is_slip": judged is not None and bool(judged["is_error"] and not is_taken),
+                "cost": None if outcome is None else outcome["cost"],
+                "is_slip": outcome is not None and bool(outcome["is_error"] and not is_taken),
                 **{
                     name: None if time is None else f"{time:%Y-%m-%dT%H:%M:%SZ}"
                     for name, time in zip(("created_at", "sent_at", "confirmed_at"), times, strict=True)
@@ -486,17 +529,25 @@ def _told(decision: Row) -> Row:
     trap, forecast = decision["trap"], decision["forecast"]
     if forecast is not None:
         baits = parts(forecast["baits"], _OF_BAIT)
-        forecast = {"error_probability": forecast["error_probability"], "baits": baits}
+        same = ("error_probability", "is_judged", "is_taken")
+        forecast = {name: forecast[name] for name in same} | {"baits": baits}
+    replies = parts(decision["replies"], _OF_REPLY)
+    for each in replies:
+        if each["judged"] is not None:
+            (each["judged"],) = parts([each["judged"]], _OF_JUDGED)
     return {
         **{name: decision[name] for name in ("ply", "number", "count", "depth", "is_trap", "cost")},
         "trap": None if trap is None else trap["quality"],
-        "replies": parts(decision["replies"], _OF_REPLY),
+        "replies": replies,
         "candidates": parts(decision["candidates"], _OF_CANDIDATE),
         "forecast": forecast,
     }
 
 
-KINDS = {"fell", "saw", "slipped", "open", "calm", "slip", "loose", "mate", "pending", "rest"}
+KINDS = {
+    *("fell", "saw", "avoided", "slipped", "open", "calm", "slip", "loose", "mate", "pending", "rest"),
+    "judging",
+}
 
 
 def _chosen(data: Exported) -> dict[str, Story]:

@@ -352,11 +352,11 @@ class Met:
             f"they score {percent(score([1 - each for each in self.ours]))} of {len(self.ours)}",
             f"{found.baits_taken} of {found.baits_set} baits taken",
             plural(found.slips, "slip"),
-            f"best rating {'unknown' if best is None else best}",
             *(
                 [f"{plural(found.unjudged, 'reply').replace('replys', 'replies')} not judged yet"]
                 * (found.unjudged > 0)
             ),
+            f"best rating {'unknown' if best is None else best}",
             *(
                 f"{flag} {plural(many[flag], 'game')}"
                 for flag in ("left early", "fast replies")

@@ -119,7 +119,7 @@ def card_json(data: Exported, bait: Row, met: int, taken: int) -> Row:
         "opponent_site_id": data.game[bait["game_id"]]["opponent_site_id"],
         "reply": bait["reply"] if is_judged else None,
         "probability": bait["probability"],
-        "reply_cost": bait["reply_cost"] if is_judged and bait["reply"] is not None else None,
+        "reply_cost": bait["reply_cost"],
         "is_taken": None if bait["is_taken"] is None else bool(bait["is_taken"]),
         "at": iso(bait["at"]),
         "expected_loss": pytest.approx(bait["expected_loss"]),
