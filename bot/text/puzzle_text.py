@@ -38,7 +38,7 @@ def wrong_text(wrong: JudgedReply, probability: float | None) -> Sentence:
 def title_text(good: Sequence[JudgedReply], found: JudgedReply | None) -> Sentence:
     """The heading of a solution; `found` is the person's good reply, or None."""
     if found is not None:
-        return Sentence("A good reply") if found.cost else Sentence("Found")
+        return Sentence("Found") if found.is_best else Sentence("A good reply")
     one = Sentence("This was the reply to find")
     return one if len(good) == 1 else Sentence("These were the replies to find")
 

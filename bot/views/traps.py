@@ -184,9 +184,7 @@ def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
         verb = "was" if all_.unanswered == 1 else "were"
         lead = f"{number(all_.unanswered)} {verb} set, but the game ended before the reply."
         return Heading("Nobody has answered a bait yet.", lead=lead)
-    lead = (
-        f"{_LOOKS_GOOD} in a search two plies deeper. Baits appear here as soon as a move of ours sets one."
-    )
+    lead = f"{_LOOKS_GOOD}. Baits appear here as soon as a move of ours sets one."
     other = " Try other filters." if is_filtered else ""
     return Heading("Nobody has met a bait yet.", lead=lead + other)
 

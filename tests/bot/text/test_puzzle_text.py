@@ -29,7 +29,7 @@ def test_a_wrong_reply_hears_what_it_costs() -> None:
 
 
 def test_the_title() -> None:
-    one, two = [_judged("a", 0)], [_judged("a", 0), _judged("b", 100)]
+    one, two = [_judged("a", 0)], [_judged("a", 0), _judged("b", 300)]
     assert [str(title_text(good, None)) for good in (one, two)] == [
         "This was the reply to find",
         "These were the replies to find",
