@@ -72,8 +72,8 @@ def test_the_judge(game: str) -> None:
     assert problem.hint()["move"] == trap.bait
 
 
-@pytest.mark.parametrize(("cost", "is_good"), [(199, True), (200, False)])
-def test_only_what_the_judge_calls_best_is_good(cost: int, is_good: bool) -> None:
+@pytest.mark.parametrize(("cost", "is_good"), [(499, True), (500, False)])
+def test_only_what_the_judge_calls_good_is_good(cost: int, is_good: bool) -> None:
     _, _, costs = analysed("chess")
     poor = TRAPS["chess"].poor
     changed = (replace(each, cost=cost) if each.reply == poor else each for each in costs.replies)
