@@ -10,7 +10,8 @@ paper's arithmetic on the decision's own scores.
 
 ``python -m bench.judge`` prints how many verdicts stand with eight times as many nodes. Of 1,000 recorded
 replies each (2026-11-29), "an error or not" stands in 96.0 % at Othello and 95.4 % at chess, the word in 88.9
-and 85.9 %; a reply takes 37 and 219 ms. Xiangqi has chess's number of nodes, Connect Four Othello's.
+and 85.9 % if good replies cost less than 2 %; a reply takes 37 and 219 ms. Xiangqi has chess's number of
+nodes, Connect Four Othello's.
 """
 
 import random
