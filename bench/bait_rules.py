@@ -18,13 +18,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from bench.suites import native_searcher
-from engine.bait_rule import LIKELIEST, MIN_BAIT_P, shallow_score
+from engine.bait_rule import LIKELIEST, MIN_BAIT_P, likeliest_replies, shallow_score, with_costs
 from engine.decision import ReplyProfile
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
 from engine.human.person_prior import card_path, read_card
 from engine.human.reply_forecast import ReplyForecast
-from engine.judge import ReplyCosts
+from engine.judge import ReplyCosts, ReplyWord
 from engine.judgement import MIN_ERROR_COST
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -96,27 +96,23 @@ def own_cost_second_look(stored: StoredPosition, made: ReplyForecast, _: ReplyCo
     return [r for r in likely(made, LIKELIEST) if costs[r] >= MIN_ERROR_COST and r in deceptive]
 
 
-def by_the_judge(is_first_look: bool) -> Rule:
-    def baits(stored: StoredPosition, made: ReplyForecast, costs: ReplyCosts) -> list[str]:
-        judged = {reply: costs.of(reply) for reply in likely(made, LIKELIEST)}
-        best = {costs.best.reply} | {reply for reply, each in judged.items() if each.word == "best"}
-        scale = stored.found.logistic_centi
-        deceptive = (
-            deceptive_anywhere(stored, best)
-            if is_first_look
-            else looks(stored, best, lambda each: shallow_score(each, scale))
-        )
-        return [r for r, each in judged.items() if each.word == "error" and r in deceptive]
+def judged_first_look(stored: StoredPosition, made: ReplyForecast, costs: ReplyCosts) -> list[str]:
+    judged = {reply: costs.of(reply) for reply in likeliest_replies(made)}
+    best = {costs.best.reply} | {reply for reply, each in judged.items() if each.is_best}
+    deceptive = deceptive_anywhere(stored, best)
+    return [r for r, each in judged.items() if each.word is ReplyWord.ERROR and r in deceptive]
 
-    return baits
+
+def second_rule(stored: StoredPosition, made: ReplyForecast, costs: ReplyCosts) -> list[str]:
+    return [*with_costs(made, stored.found.candidate, stored.found.logistic_centi, costs).bait_replies]
 
 
 RULES: dict[str, Rule] = {
     "1: own cost, looks better at any depth": first_rule(1000),
     "1, of the two likeliest": first_rule(LIKELIEST),
     "own cost, looks better after 2 + 3 plies, of the two likeliest": own_cost_second_look,
-    "judge's cost, looks better at any depth, of the two likeliest": by_the_judge(True),
-    "2: judge's cost, looks better after 2 + 3 plies, of the two likeliest": by_the_judge(False),
+    "judge's cost, looks better at any depth, of the two likeliest": judged_first_look,
+    "2: judge's cost, looks better after 2 + 3 plies, of the two likeliest": second_rule,
 }
 
 

@@ -34,7 +34,7 @@ FORECAST_RULE = 2
 MIN_BAIT_P = 0.10
 """Minimum probability of a bait."""
 LIKELIEST = 2
-"""A bait is one of so many likeliest replies."""
+"""Number of likeliest replies among which a bait must be."""
 
 RANK_MODEL = "looks"
 """`ModelInfo.kind` of `rank_probabilities`."""

@@ -83,10 +83,9 @@ def judged_forecast(
     """
     decision.chosen.require_whole()
     made = replace(made, rule=FORECAST_RULE)
-    likeliest = likeliest_replies(made)
-    if not likeliest and len(made.replies) < 2:
+    if len(made.replies) < 2:
         return made
-    costs = decision_costs(decision, likeliest, stop, sources=sources)
+    costs = decision_costs(decision, likeliest_replies(made), stop, sources=sources)
     return with_costs(made, decision.chosen, expected_scale_centi(decision), costs)
 
 
@@ -114,6 +113,14 @@ def decision_costs(
     position = game.for_search(game.parse_position(decision.position))
     after = continued_position(game, game.play(position, game.parse_move(position, decision.move)))
     return reply_costs(decision.game, after, replies, stop, known=known, sources=sources)
+
+
+def depth_from_move(game_name: str, cost: ReplyCost) -> int | None:
+    """The depth in plies, counted from our move before the reply, to which a cost holds.
+
+    None in games that need another engine, whose costs are those of the decision's own scores.
+    """
+    return None if game_name in ENGINE_GAMES else cost.depth + 1
 
 
 def own_costs(decision: Decision, replies: Iterable[str]) -> ReplyCosts:

@@ -15,7 +15,8 @@ from bot.base.rounding import percent
 from engine import ENGINE_VERSION
 from engine.decision import Decision
 from engine.expected import WHOLE
-from engine.games import ENGINE_GAMES, get_rules
+from engine.forecasts import depth_from_move
+from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.strategies.registry import strategy_named
 from storage.evidence.statistics.encounters import Encounters
@@ -143,8 +144,8 @@ def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
     cost, depth = percent(bait.cost.cost / WHOLE), ""
     if bait.cost.is_solved:
         depth = ", solved"
-    elif decision.game not in ENGINE_GAMES:  # there the depth is that of our own search
-        depth = f" to depth {bait.cost.depth + 1}"
+    elif plies := depth_from_move(decision.game, bait.cost):
+        depth = f" to depth {plies}"
     return f"{percent(bait.p_reply)} of people reply {reply} to {move}. It costs {cost} of the game{depth}."
 
 

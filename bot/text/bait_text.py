@@ -6,9 +6,7 @@ from bot.base.rounding import NO_VALUE
 from bot.text.sentence import JoinedText, ListText, MoveText, ScoreText, Sentence, ShareText, TextPart
 from bot.text.trap_report import BaitReport, JudgedReply, ReplyReport
 from engine.bait_rule import SHALLOW_DEPTHS
-from engine.expected import PER_PERCENT, WHOLE
-from engine.judge import MIN_SMALL_COST, ReplyWord
-from engine.judgement import MIN_ERROR_COST
+from engine.expected import WHOLE
 
 MAX_NAME_LENGTH = 40
 """Maximum length of a person's name within a sentence."""
@@ -41,9 +39,8 @@ def game_share(cost: float) -> Sentence:
 
 
 def judged_share(judged: JudgedReply) -> float:
-    """A cost by the judge as a share of the game, never rounded up to the costs of the next worse word."""
-    most = {ReplyWord.GOOD: MIN_SMALL_COST, ReplyWord.SMALL: MIN_ERROR_COST}.get(judged.word, 2 * WHOLE)
-    return min(judged.cost, most - PER_PERCENT // 2 - 1) / WHOLE
+    """A cost by the judge as a share of the game, for display."""
+    return judged.shown_cost / WHOLE
 
 
 def short_name(name: str) -> str:

@@ -27,7 +27,8 @@ from engine.decision import (
     SourceInfo,
 )
 from engine.errors import IncompleteProfile, RecordError
-from engine.expected import WHOLE
+from engine.expected import PER_PERCENT, WHOLE
+from engine.forecasts import depth_from_move
 from engine.game import (
     WIN_CENTI,
     BadPosition,
@@ -39,11 +40,11 @@ from engine.game import (
     move_number,
     starting_position,
 )
-from engine.games import ENGINE_GAMES, get_rules
+from engine.games import get_rules
 from engine.human.opponent_value import UNSEARCHED
 from engine.human.reply_forecast import ReplyForecast
-from engine.judge import EQUAL_COST, JUDGE_VERSION, ReplyCost, ReplyCosts, ReplyWord
-from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
+from engine.judge import JUDGE_VERSION, MIN_SMALL_COST, ReplyCost, ReplyCosts, ReplyWord
+from engine.judgement import MIN_ERROR_COST, Judgement, expected_scale_centi, judge, judge_decision
 from engine.params import OpponentScale, Scale
 from engine.strategies.proof import cost as proof_cost
 from engine.strategies.registry import STRATEGIES
@@ -93,8 +94,12 @@ class JudgedReply:
     squares: tuple[str, ...]
     word: ReplyWord
     """What the reply is called."""
+    is_best: bool
+    """Whether it is the best reply, or as good."""
     cost: int
     """Cost in hundredths of a per cent of expected score."""
+    shown_cost: int
+    """The cost for display, which is never rounded up to the costs of the next worse word."""
     cost_text: str
     """The difference between its score and the best reply's, as text; empty for a best reply."""
     score_centi: int
@@ -105,11 +110,6 @@ class JudgedReply:
     games that need another engine, where the judge's costs are the decision's own."""
     is_solved: bool
     """Whether the cost is the true cost, whatever the depth."""
-
-    @property
-    def is_best(self) -> bool:
-        """Whether it is the best reply, or as good."""
-        return self.cost < EQUAL_COST
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,17 +489,21 @@ def _judged_reply(board: _Board, best: ReplyCost, made: ReplyCost) -> JudgedRepl
         name=board.name(made.reply),
         squares=board.squares(made.reply),
         word=made.word,
+        is_best=made.is_best,
         cost=made.cost,
+        shown_cost=shown_cost(made),
         cost_text=size,
         score_centi=made.score_centi,
         score_text=board.score(made.score_centi),
-        judge_depth=_judge_depth(board, made),
+        judge_depth=depth_from_move(board.game.name, made),
         is_solved=made.is_solved,
     )
 
 
-def _judge_depth(board: _Board, made: ReplyCost) -> int | None:
-    return None if board.game.name in ENGINE_GAMES else made.depth + 1
+def shown_cost(made: ReplyCost) -> int:
+    """See `JudgedReply.shown_cost`."""
+    most = {ReplyWord.GOOD: MIN_SMALL_COST, ReplyWord.SMALL: MIN_ERROR_COST}.get(made.word, 2 * WHOLE)
+    return min(made.cost, most - PER_PERCENT // 2 - 1)
 
 
 def _draw(board: "_Board", decision: Decision) -> DrawReport | None:
@@ -543,7 +547,7 @@ def _forecast(
                 board.name(each.reply),
                 each.p_reply,
                 each.cost.cost,
-                _judge_depth(board, each.cost),
+                depth_from_move(board.game.name, each.cost),
                 each.cost.is_solved,
             )
             for each in baits

@@ -1,7 +1,7 @@
 """Judges the replies of finished games (`engine.judge`) on idle threads, the latest game first.
 
 With a new version of the judge no game is judged, so this task judges all of them again, and finds the baits
-of their forecasts again. Where a person missed the best reply to a bait, every reply is judged, since the
+of their forecasts again. Where a person's reply to a bait is not good, every reply is judged, since the
 trainer shows the position (`bot.arena.puzzles`). A game's judgements are stored in one transaction; an
 interrupted game is judged again from its start. Of several programs that share a database, one judges.
 """

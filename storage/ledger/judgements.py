@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select
+from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Decision
@@ -129,17 +129,16 @@ async def forget_judgement(session: AsyncSession, game_id: int, decision_id: int
 
 async def judgements_of_game(session: AsyncSession, game_id: int) -> dict[int, ReplyCosts]:
     """The judgements of a game by this version, keyed by decision."""
-    rows = await session.scalars(
-        select(JudgementRow)
-        .join(DecisionRow, DecisionRow.id == JudgementRow.decision_id)
-        .where(DecisionRow.game_id == game_id, JudgementRow.version == JUDGE_VERSION)
-    )
-    return {row.decision_id: _costs(row) for row in rows}
+    return await _load(session, select(DecisionRow.id).where(DecisionRow.game_id == game_id))
 
 
 async def load_judgements(session: AsyncSession, decision_ids: Collection[int]) -> dict[int, ReplyCosts]:
     """The judgements of the decisions with these keys by this version, keyed by decision."""
-    chosen = JudgementRow.decision_id.in_(decision_ids), JudgementRow.version == JUDGE_VERSION
+    return await _load(session, decision_ids)
+
+
+async def _load(session: AsyncSession, decisions: Collection[int] | Select[int]) -> dict[int, ReplyCosts]:
+    chosen = JudgementRow.decision_id.in_(decisions), JudgementRow.version == JUDGE_VERSION
     rows = await session.scalars(select(JudgementRow).where(*chosen))
     return {row.decision_id: _costs(row) for row in rows}
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.text.trap_report import DecisionReport, JudgedReply, ReplyReport
+from bot.text.trap_report import DecisionReport, JudgedReply, ReplyReport, shown_cost
 from engine.bait_rule import ExpectedReplies, forecast, likeliest_replies, with_costs
 from engine.decision import Candidate, Decision, ModelInfo, ReplyProfile
 from engine.forecasts import own_costs
@@ -133,7 +133,9 @@ def judged_reply(reply: ReplyReport, cost: int, *, depth: int = 14, is_solved: b
         name=reply.name,
         squares=reply.squares,
         word=made.word,
+        is_best=made.is_best,
         cost=cost,
+        shown_cost=shown_cost(made),
         cost_text="" if made.is_best else f"{-score_centi / 100:.2f}",
         score_centi=score_centi,
         score_text=f"{score_centi / 100:+.2f}",

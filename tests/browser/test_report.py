@@ -138,7 +138,9 @@ def judge(reply: Any, cost: int, score_centi: int) -> Any:
     reply["judged"] = {
         **{name: reply[name] for name in ("reply", "name", "squares")},
         "word": word,
+        "is_best": cost < 200,
         "cost": cost,
+        "shown_cost": min(cost, {"good": 449, "small": 949}.get(word, cost)),
         "cost_text": size,
         "score_centi": score_centi,
         "score_text": score,

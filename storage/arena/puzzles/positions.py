@@ -1,7 +1,7 @@
 """Puzzle positions: imports them from finished games and selects them for a person.
 
 A puzzle position arises when our move in an arena game sets a bait (`engine.bait_rule`) and a person's reply
-is not one of the best by the judge (`engine.judge`). Positions reached by the same moves are stored once.
+is not good by the judge (`engine.judge`). Positions reached by the same moves are stored once.
 Each such reply is stored with the decision from which the position can be shown. A position is shown only if
 the present version of the judge has judged all replies to that decision.
 

@@ -62,7 +62,7 @@ class BaitEvent:
     cost: float | None
     """The judge's cost of the reply, from 0 to 1; None if it is not judged yet."""
     is_best: bool = False
-    """Whether the judge counts the reply among the best."""
+    """Whether the judge calls the reply good."""
     opponent_site_id: str = ""
     """The opponent's account key on the site."""
 

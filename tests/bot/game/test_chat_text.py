@@ -12,31 +12,27 @@ from storage.evidence.statistics.encounters import BaitCounts
 COUNTS = BaitCounts(baits_set=5, baits_taken=2, slips=3)
 
 
-def test_the_usual_words() -> None:
-    said = greeting(ChatConfig(), ChatConfig().greeting, opponent="Anna", bot="Desdemona", game="Othello")
-    assert said == "Good luck, Anna! I am a program."
-    said = farewell(
+def usual_farewell(counts: BaitCounts) -> str | None:
+    return farewell(
         ChatConfig(),
         names_traps=True,
         opponent="Anna",
         bot="Desdemona",
         game="Othello",
         result=ResultForUs.WON,
-        counts=COUNTS,
+        counts=counts,
     )
+
+
+def test_the_usual_words() -> None:
+    said = greeting(ChatConfig(), ChatConfig().greeting, opponent="Anna", bot="Desdemona", game="Othello")
+    assert said == "Good luck, Anna! I am a program."
+    said = usual_farewell(COUNTS)
     assert said == "Good game, Anna! Traps set: 5, baits taken: 2; slips: 3."
 
 
 def test_slips_are_known_once_the_game_is_judged() -> None:
-    said = farewell(
-        ChatConfig(),
-        names_traps=True,
-        opponent="Anna",
-        bot="Desdemona",
-        game="Othello",
-        result=ResultForUs.WON,
-        counts=replace(COUNTS, slips=0, unjudged=14),
-    )
+    said = usual_farewell(replace(COUNTS, slips=0, unjudged=14))
     assert said == "Good game, Anna! Traps set: 5, baits taken: 2; slips: not judged yet."
 
 

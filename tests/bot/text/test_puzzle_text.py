@@ -4,8 +4,8 @@ import pytest
 
 from bot.text.puzzle_text import bait_text, good_replies_text, hint_text, title_text, wrong_text
 from bot.text.sentence import Sentence
-from bot.text.trap_report import BaitReport, JudgedReply
-from engine.judge import ReplyWord
+from bot.text.trap_report import BaitReport, JudgedReply, shown_cost
+from engine.judge import ReplyCost
 
 
 @pytest.mark.parametrize(("probability", "often"), [(0.001, 1), (0.305, 31), (1.0, 100)])
@@ -14,8 +14,9 @@ def test_a_probability_is_given_in_a_hundred(probability: float, often: int) -> 
 
 
 def _judged(name: str, cost: int) -> JudgedReply:
-    word = ReplyWord.GOOD if cost < 500 else ReplyWord.ERROR
-    return JudgedReply(name, name, (), word, cost, "", 0, "", 14, False)
+    made = ReplyCost(name, 0, cost, 13, is_solved=False)
+    shown = shown_cost(made)
+    return JudgedReply(name, name, (), made.word, made.is_best, cost, shown, "", 0, "", 14, False)
 
 
 def test_a_wrong_reply_hears_what_it_costs() -> None:

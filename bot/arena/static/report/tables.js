@@ -68,7 +68,7 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
   const rows = sorted.map((reply) => {
     const isPlayed = reply.reply === decision.reply;
     const isBait = baits.has(reply.reply);
-    const isBest = reply.reply === decision.best?.reply;
+    const isBest = reply.judged?.is_best;
     const early = Array.from({ length: heads.length - 1 }, (_, i) => scoreText(reply.score_texts[i] ?? null));
     return {
       name: reply.name,

@@ -4,7 +4,6 @@ import { percentText, say } from "/static/common/language.js";
 
 const DECIDED_CENTI = 100_000;
 const WHOLE = 10_000; // the game, in the unit of costs
-const MOST = { good: 449, small: 949 }; // so that no cost is rounded up to that of the next worse word
 
 /** What each icon of `ICONS` means, for the legend. */
 export const ICON_MEANINGS = {
@@ -43,7 +42,7 @@ export function marginOf(centi) {
 /** What a reply costs by the judge, and to which depth that holds; a dash if it was not judged. */
 export function judgedCost(judged) {
   if (!judged) return "–";
-  const what = percentText(Math.min(judged.cost, MOST[judged.word] ?? WHOLE) / WHOLE);
+  const what = percentText(judged.shown_cost / WHOLE);
   if (judged.is_solved) return say("{what}, solved", { what });
   return judged.judge_depth === null ? what : say("{what} to depth {plies}", { what, plies: judged.judge_depth });
 }
