@@ -37,6 +37,7 @@ from engine.decision import OutcomeKind, SearchMode
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
 from engine.judge import ReplyWord
+from storage.evidence.slips import is_slip
 
 
 class MomentKind(StrEnum):
@@ -331,7 +332,7 @@ def _kind(moment: _Moment) -> MomentKind:
         return MomentKind.JUDGING
     if has_bait and decision.forecast is not None and decision.forecast.is_taken:
         return MomentKind.TOOK_BAIT
-    if decision.judged.word is ReplyWord.ERROR:
+    if is_slip(decision.judged.cost, is_taken=False, is_decided=decision.is_decided):
         return MomentKind.SLIPPED if has_bait else MomentKind.SLIP
     if _is_lost(moment):
         return MomentKind.DECIDED

@@ -158,6 +158,28 @@ class MoveContext:
             limits = replace(limits, time_s=max(MIN_SEARCH_S, time_s - (now_s - self.began_s)))
         return replace(self, limits=limits, began_s=now_s)
 
+    def within(self, limits: Limits) -> Self:
+        """The context with tighter limits, counted from the same start, and a flag that is set at them."""
+        stop = StopFlag(parent=self.stop)
+        if limits.time_s is not None:
+            stop.set_deadline(max(MIN_SEARCH_S, limits.time_s - (self.stop.now_s() - self.began_s)))
+        if limits.nodes is not None:
+            stop.set_node_limit(limits.nodes)
+        return replace(self, limits=limits, stop=stop)
+
+    def search_limits(self, share: float, nodes: int) -> Limits:
+        """The limits of one search: a share of the time and nodes, and no more than the remaining time.
+
+        Args:
+            share: The share.
+            nodes: Number of nodes if only the depth is limited.
+        """
+        limits = share_of(self.limits, share)
+        if limits.time_s is not None and self.limits.time_s is not None:
+            left_s = self.limits.time_s - (self.stop.now_s() - self.began_s)
+            return replace(limits, time_s=max(MIN_SEARCH_S, min(limits.time_s, left_s)))
+        return replace(limits, nodes=nodes) if limits.nodes is None else limits
+
     def decision(self, move: str, candidates: Sequence[Candidate], depth: int, **more: Any) -> Decision:
         """The record of a choice; its scores are ours unless `more` specifies another source.
 

@@ -18,9 +18,8 @@ from engine.expected import expected_score
 from engine.game import WIN_CENTI
 from engine.judgement import expected_scale_centi
 from engine.search.searchers import NativeSearcher
-from engine.stop import StopFlag, Stopped
-from engine.strategies.move_context import MIN_SEARCH_S, MoveContext, best_raw_move, share_of
-from engine.time_management import Limits
+from engine.stop import Stopped
+from engine.strategies.move_context import MoveContext, best_raw_move, share_of
 
 SHARE = 0.1
 """Share of a move's time and nodes that is kept for the proof."""
@@ -43,13 +42,7 @@ class _Result(NamedTuple):
 
 def with_reserve(context: MoveContext) -> MoveContext:
     """The context of the search for a move that may have to be proved: some time and nodes are kept back."""
-    limits = share_of(context.limits, 1 - SHARE)
-    stop = StopFlag(parent=context.stop)
-    if limits.time_s is not None:
-        stop.set_deadline(limits.time_s)
-    if limits.nodes is not None:
-        stop.set_node_limit(limits.nodes)
-    return replace(context, limits=limits, stop=stop)
+    return context.within(share_of(context.limits, 1 - SHARE))
 
 
 def proved(context: MoveContext, decision: Decision, max_cost: MaxCost) -> Decision:
@@ -135,7 +128,7 @@ def _stands(decision: Decision, proof: Proof, max_cost: MaxCost) -> bool:
 
 def _search(context: MoveContext, searcher: NativeSearcher, move: str) -> _Result:
     """Our score after a move, by half of the proof's time and nodes."""
-    game, limits = context.use.game, _search_limits(context)
+    game, limits = context.use.game, context.search_limits(SHARE / 2, _NODES_WITHOUT_LIMIT)
     after: Any = game.play(context.root, game.parse_move(context.root, move))
     if not game.legal_moves(after):
         return _Result(-game.result_centi(after), 0, is_solved=True)
@@ -144,11 +137,3 @@ def _search(context: MoveContext, searcher: NativeSearcher, move: str) -> _Resul
     except Stopped:
         return _Result(None, 0)
     return _Result(-result.score_centi, result.depth, result.solved)
-
-
-def _search_limits(context: MoveContext) -> Limits:
-    whole, limits = context.limits, share_of(context.limits, SHARE / 2)
-    if whole.time_s is not None:
-        left_s = whole.time_s - (context.stop.now_s() - context.began_s)
-        return replace(limits, time_s=max(MIN_SEARCH_S, min(SHARE / 2 * whole.time_s, left_s)))
-    return limits if limits.nodes is not None else replace(limits, nodes=_NODES_WITHOUT_LIMIT)

@@ -229,7 +229,7 @@ def _keep_result(
     rest = share_of(context.limits, 1 - _CHECK_SHARE)
     if rest.nodes is not None:
         rest = replace(rest, nodes=max(1, rest.nodes - (searcher.nodes - before)))
-    decision = decide(replace(context, limits=rest, stop=_stop_at(context, rest)))
+    decision = decide(context.within(rest))
     if solved is None or decision.search_mode is SearchMode.TRIAL:
         return decision
     if solved.score_centi < 0 or decision.move == solved.move:
@@ -246,16 +246,6 @@ def _keep_result(
     return context.with_exact_choice(_direct(context, decision, solved.move, pick))
 
 
-def _stop_at(context: MoveContext, limits: Limits) -> StopFlag:
-    """A flag that is set at other limits than the context's flag."""
-    stop = StopFlag(parent=context.stop)
-    if limits.time_s is not None:
-        stop.set_deadline(max(MIN_SEARCH_S, limits.time_s - (context.stop.now_s() - context.began_s)))
-    if limits.nodes is not None:
-        stop.set_node_limit(limits.nodes)
-    return stop
-
-
 def _solve(
     context: MoveContext, searcher: NativeSearcher, position: Any, share: float, most_nodes: int
 ) -> SearchResult | None:
@@ -268,12 +258,7 @@ def _solve(
         share: Share of the time and nodes.
         most_nodes: Number of nodes if only the depth is limited.
     """
-    limits = share_of(context.limits, share)
-    if limits.time_s is not None and context.limits.time_s is not None:
-        left_s = context.limits.time_s - (context.stop.now_s() - context.began_s)
-        limits = replace(limits, time_s=max(MIN_SEARCH_S, min(limits.time_s, left_s)))
-    elif limits.nodes is None:
-        limits = replace(limits, nodes=most_nodes)
+    limits = context.search_limits(share, most_nodes)
     try:
         result = searcher.think(
             position, context.use.game.deepest_search, limits.time_s, context.stop, nodes=limits.nodes
