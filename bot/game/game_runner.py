@@ -689,7 +689,7 @@ class GameRunner:
             sources=self._services.strong.sources.get(decision.game, ()),
         )
         try:
-            forecast = await self._services.pool.run(job, decision.game, rank=JobRank.BACKGROUND)
+            forecast = await self._services.pool.run(job, decision.game, rank=JobRank.FORECAST)
         except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
             logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))

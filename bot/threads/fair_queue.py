@@ -41,7 +41,9 @@ class JobRank(IntEnum):
     """A move of a game without a real-time clock."""
     BACKGROUND = 2
     """A result that is needed eventually."""
-    SPARE = 3
+    FORECAST = 3
+    """The forecast of a reply, whose judging must not delay the profiles of other games."""
+    SPARE = 4
     """A result that might be needed later."""
 
 
