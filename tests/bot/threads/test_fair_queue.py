@@ -154,7 +154,7 @@ def test_the_queue_for_each_thread_of_an_accounts_share(
     begin(queue)
     for account in waiting:
         queue.add(a_job(account=account), 0.0)
-    for rank in (JobRank.SLOW, JobRank.BACKGROUND, JobRank.SPARE):
+    for rank in (JobRank.SLOW, JobRank.BACKGROUND, JobRank.FORECAST, JobRank.SPARE):
         queue.add(a_job(account="x", rank=rank), 0.0)
         queue.add(a_job(account="a", rank=rank), 0.0)
     assert queue.queue_per_thread("a") == of_a
@@ -207,7 +207,7 @@ def test_the_waits_of_each_accounts_moves() -> None:
     for account, waited_s in (("a", 1.0), ("a", 3.0), ("b", 0.5)):
         queue.finish(search(account, waited_s), 9.0)
     queue.finish(search("b", 1.5, JobRank.SLOW), 9.0)
-    for rank in (JobRank.BACKGROUND, JobRank.SPARE):
+    for rank in (JobRank.BACKGROUND, JobRank.FORECAST, JobRank.SPARE):
         queue.finish(search("c", 7.0, rank), 9.0)
     cancelled = search("a", 50.0)
     queue.cancel(cancelled, 60.0)

@@ -198,7 +198,7 @@ async def test_ranks_come_before_plans() -> None:
     assert order == list(JobRank)
 
 
-@pytest.mark.parametrize("rank", [JobRank.SLOW, JobRank.BACKGROUND, JobRank.SPARE])
+@pytest.mark.parametrize("rank", [JobRank.SLOW, JobRank.BACKGROUND, JobRank.FORECAST, JobRank.SPARE])
 async def test_a_job_is_paused_for_any_of_a_better_rank(rank: JobRank) -> None:
     for better in JobRank:
         async with SearchPool(1, 1) as pool:
@@ -577,10 +577,10 @@ async def test_how_busy_it_is() -> None:
         await first.has_started()
         jobs.append(asyncio.create_task(pool.run(second, "othello", rank=JobRank.BACKGROUND)))
         await second.has_started()
-        for rank in (JobRank.BACKGROUND, JobRank.SPARE):
+        for rank in (JobRank.BACKGROUND, JobRank.FORECAST, JobRank.SPARE):
             jobs += [asyncio.create_task(pool.run(third, "othello", rank=rank))]
         await asyncio.sleep(0)
-        assert pool.load == PoolLoad(2, 2, 1, 1, 0)
+        assert pool.load == PoolLoad(2, 2, 1, 2, 0)
         for gate in (first, second, third):
             gate.open.set()
         await asyncio.gather(*jobs)
