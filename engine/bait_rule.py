@@ -24,12 +24,11 @@ from dataclasses import dataclass, replace
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.expected import WHOLE, expected_score
 from engine.human.reply_forecast import Expectations, ReplyForecast
-from engine.judge import ReplyCosts, ReplyWord
+from engine.judge import JUDGE_VERSION, ReplyCosts, ReplyWord
 from engine.judgement import MIN_ERROR_COST, Judgement
 
-FORECAST_RULE = 2
-"""The version of these rules; increase it when the meaning of anything in this module changes, and with
-`engine.judge.JUDGE_VERSION`."""
+FORECAST_RULE = JUDGE_VERSION
+"""The version of these rules is that of the judge, so that baits never have the costs of another version."""
 
 MIN_BAIT_P = 0.10
 """Minimum probability of a bait."""
@@ -143,10 +142,10 @@ def with_costs(
     likeliest = likeliest_replies(made)
     judged = {reply: costs.of(reply) for reply in likeliest}
     best = {costs.best.reply} | {reply for reply, cost in judged.items() if cost.is_best}
-    looks = {each.reply: shallow_score(each, scale_centi) for each in candidate.replies}
-    best_look = max((looks[each] for each in best if each in looks), default=-math.inf)
+    shallow_scores = {each.reply: shallow_score(each, scale_centi) for each in candidate.replies}
+    best_score = max((shallow_scores[each] for each in best if each in shallow_scores), default=-math.inf)
     errors = {reply for reply, cost in judged.items() if cost.word is ReplyWord.ERROR}
-    baits = tuple(reply for reply in made.replies if reply in errors and looks[reply] >= best_look)
+    baits = tuple(reply for reply in made.replies if reply in errors and shallow_scores[reply] >= best_score)
     return replace(made, costs=costs, bait_replies=baits)
 
 
@@ -165,7 +164,8 @@ def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
         judgement: The judgement of the same move.
     """
     replies = judgement.replies
-    judged = {} if made.costs is None else {each.reply: each.cost for each in made.costs.replies}
+    known = () if made.costs is None else (made.costs.best, *made.costs.replies)
+    judged = {each.reply: each.cost for each in known}
     costs = [judged.get(each.reply, each.cost) for each in replies]
     uniform = [1 / len(replies)] * len(replies) if replies else []
 

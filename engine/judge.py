@@ -31,8 +31,9 @@ from engine.search.reference import Searcher, exact_score
 from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 
-JUDGE_VERSION = 2
-"""Increased when the costs of any reply change: with `NODES`, a search or an evaluation."""
+JUDGE_VERSION = 3
+"""Increased when the costs of any reply change (with `NODES`, a search or an evaluation), or the rule by
+which they make baits (`engine.bait_rule`)."""
 
 NODES: Final = {"othello": 400_000, "chess": 200_000, "xiangqi": 200_000, "connect4": 400_000}
 """Positions that the search of one position visits; other games use `_OTHER_NODES`."""
@@ -170,9 +171,10 @@ def position_value(
 def _value_in_tables(game: Game[Any], root: Any, sources: Sequence[RootSource]) -> PositionValue | None:
     for source in sources:
         found = source.choose(root, random.Random(0))  # noqa: S311 - of equal moves any will do
-        if found is None or found.mode is not SearchMode.TABLEBASE or found.pick.score_centi is None:
-            continue
-        return PositionValue(game.move_text(found.move), found.pick.score_centi, 0, is_solved=True)
+        if found is None or found.mode is not SearchMode.TABLEBASE or not found.pick.solved:
+            continue  # a table is not sure beside the limit of fifty moves
+        if found.pick.score_centi is not None:
+            return PositionValue(game.move_text(found.move), found.pick.score_centi, 0, is_solved=True)
     return None
 
 

@@ -26,6 +26,7 @@ def recheck_command(
     """
     config = config_of(context)
     table_mb, models = config.engine.table_mb, config.human.model_registry()
+    sources = config.engine.strong_options().sources
 
     async def work(database: Database) -> RecheckResults:
         with ExitStack() as shown:
@@ -33,13 +34,13 @@ def recheck_command(
             def begin(total: int) -> OnCount:
                 return shown.enter_context(show_progress("decisions", total))
 
-            found = await recheck(database, table_mb, begin, models)
+            found = await recheck(database, table_mb, begin, models, sources)
         with ExitStack() as shown:
 
             def begin_judging(total: int) -> OnCount:
                 return shown.enter_context(show_progress("games judged", total))
 
-            found.games_judged, found.games_left = await judge_games(database, begin_judging)
+            found.games_judged, found.games_left = await judge_games(database, sources, begin_judging)
         return found
 
     findings = ask_database(context, work)

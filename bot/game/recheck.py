@@ -11,9 +11,10 @@ them.
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
+from types import MappingProxyType
 from typing import Any
 
 from bot.base.game_summaries import check_summaries
@@ -31,6 +32,7 @@ from engine.games import get_rules
 from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import JUDGE_RULE, classify_by_figure_9, judge_profile
+from engine.lookup.source import RootSource
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.verification import verify
@@ -121,6 +123,7 @@ async def recheck(
     table_mb: int = 16,
     counting: Callable[[int], OnCount] | None = None,
     models: ModelRegistry | None = None,
+    sources: Mapping[str, Sequence[RootSource]] = MappingProxyType({}),
 ) -> RecheckResults:
     """Verify every decision, and classify those not yet classified or classified by earlier rules.
 
@@ -128,6 +131,7 @@ async def recheck(
         table_mb: Size of the single search thread's transposition table for each game, in MiB.
         counting: Takes the number of decisions and returns a progress callback; None to report no progress.
         models: Models of people for the forecasts; None for the built-in models.
+        sources: The judge's tablebases of each game (`engine.judge.position_value`).
     """
     findings = RecheckResults()
     models = models or ModelRegistry()
@@ -145,7 +149,7 @@ async def recheck(
                 findings.summaries = await check_summaries(database)
                 return findings
             for row in batch:
-                await _Recheck(database, pool, models, findings, checks, row).run()
+                await _Recheck(database, pool, models, sources, findings, checks, row).run()
                 if on_count is not None:
                     on_count(1)
             done_id = batch[-1].id
@@ -163,6 +167,7 @@ class _Recheck:
         database: Database,
         pool: SearchPool,
         models: ModelRegistry,
+        sources: Mapping[str, Sequence[RootSource]],
         findings: RecheckResults,
         checks: RecordChecks,
         found: RecordedDecision,
@@ -170,6 +175,7 @@ class _Recheck:
         self._database = database
         self._pool = pool
         self._models = models
+        self._sources = sources
         self._findings = findings
         self._checks = checks
         self._found = found
@@ -325,6 +331,7 @@ class _Recheck:
             rating=row.opponent_rating,
             initial_s=row.clock_initial_s,
             increment_s=row.clock_increment_s,
+            sources=self._sources.get(full.game, ()),
         )
         return await self._pool.run(job, full.game, rank=JobRank.BACKGROUND)
 

@@ -66,7 +66,7 @@ class MomentKind(StrEnum):
     PENDING = "pending"
     """The move is still being analysed: its replies are not known yet."""
     JUDGING = "judging"
-    """The judge has not seen the reply yet."""
+    """The reply has not been judged yet."""
     REST = "rest"
     """There was no trap and no reply."""
 
@@ -622,7 +622,7 @@ def _refusal(moment: _Moment, refusal: RefusalReport) -> Sentence:
             arguments,
         )
     return Sentence(
-        "{preferred} was preferred, but a deeper search showed that it gives up {share}; {move} was played "
+        "{preferred} was preferred, but a second search showed that it gives up {share}; {move} was played "
         "instead.",
         {**arguments, "share": ShareText(refusal.cost / WHOLE)},
     )

@@ -1,6 +1,6 @@
 """A game's move-by-move report: the value of each of our moves, its trap, and the outcome.
 
-What a reply cost is the judge's verdict (`engine.judge`), and unknown until the judge has seen the reply. The
+What a reply cost is the judge's verdict (`engine.judge`), and unknown until the reply is judged. The
 paper's trap and the outcome of Figure 9 come from the decision's own scores.
 
 Moves appear in two forms: as recorded (``move``, ``reply``, ``trap``) and in human notation (``name``,
@@ -264,7 +264,7 @@ class DecisionReport:
     """The outcome by Figure 9, from the decision's own scores; None until the profile is complete."""
     fell_for_best: bool | None
     best: JudgedReply | None
-    """The best reply by the judge; None until the judge has seen the position."""
+    """The best reply by the judge; None until a reply has been judged."""
     judged: JudgedReply | None
     """The judge's verdict on the reply; None if there is none yet."""
     cost: int | None
@@ -469,7 +469,7 @@ def decision_report(
 def _judged_replies(
     board: _Board, forecast: ReplyForecast | None, costs: ReplyCosts | None
 ) -> dict[str, JudgedReply]:
-    """All replies that the judge has seen, the best one first."""
+    """All replies that have been judged, the best one first."""
     known = [each for each in (costs, None if forecast is None else forecast.costs) if each is not None]
     known = [each for each in known if each.version == JUDGE_VERSION]
     if not known:

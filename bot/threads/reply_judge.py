@@ -34,6 +34,7 @@ from storage.ledger.games import load_game_by_id
 from storage.ledger.judgements import (
     ReplyToJudge,
     count_games_to_judge,
+    lock_settled_game,
     next_game_to_judge,
     replies_to_judge,
     store_judgements,
@@ -84,16 +85,21 @@ class ReplyJudge:
         """Judge games until cancelled."""
         while True:
             try:
-                async with self._database.hold_role(ROLE) as role:
-                    while True:
-                        self._ended.clear()
-                        await self.judge_all(role)
-                        await self._ended.wait()
-            except RoleTaken:  # another program judges
-                pass
+                await self._run_with_role()
             except StorageError as error:
                 logger.warning("cannot judge replies for now: %s", error)
             await self._sleep(RETRY_S)
+
+    async def _run_with_role(self) -> None:
+        """Judge games until cancelled; return if another program judges."""
+        try:
+            async with self._database.hold_role(ROLE) as role:
+                while True:
+                    self._ended.clear()
+                    await self.judge_all(role)
+                    await self._ended.wait()
+        except RoleTaken:
+            await self._count()
 
     async def judge_all(self, role: Role, on_game: Callable[[int], None] | None = None) -> int:
         """Judge every game that is over; return the number of games.
@@ -107,9 +113,9 @@ class ReplyJudge:
         """
         count = 0
         while True:
+            if count % RECOUNT == 0:
+                await self._count()
             async with self._database.read() as session:
-                if count % RECOUNT == 0:
-                    self.games_left = await count_games_to_judge(session)
                 game = await next_game_to_judge(session)
             if game is None:
                 self.games_left = 0
@@ -118,6 +124,10 @@ class ReplyJudge:
             count, self.games_left = count + 1, self.games_left - 1
             if on_game is not None:
                 on_game(1)
+
+    async def _count(self) -> None:
+        async with self._database.read() as session:
+            self.games_left = await count_games_to_judge(session)
 
     async def _judge_game(self, key: int, role: Role) -> None:
         async with self._database.read() as session:
@@ -131,6 +141,8 @@ class ReplyJudge:
                 sources = self._sources.get(each.decision.game, ())
                 job = partial(_judge, each, sources, is_for_trainer)
                 forecast, costs = await self._pool.run(job, each.decision.game, rank=JobRank.SPARE)
+                if costs is not None and each.reply is not None:
+                    judged[each.decision_id] = each.reply, costs
                 if forecast is not None:
                     forecasts[each.decision_id] = forecast, decision_expectations(each.decision, forecast)
             except Exception as error:  # damaged data must not stop the others
@@ -141,11 +153,12 @@ class ReplyJudge:
                     type(error).__name__,
                     error,
                 )
-                continue
-            if costs is not None and each.reply is not None:
-                judged[each.decision_id] = each.reply, costs
         async with self._database.write() as session:
             await role.verify(session)
+            if not await lock_settled_game(session, key):
+                return
+            if _work(await _replies_to_judge(session, key)) != _work(replies):
+                return  # it is judged again with what was stored meanwhile
             for decision, made in forecasts.items():
                 await store_forecast(session, decision, *made)
             await store_judgements(session, key, judged)
@@ -153,12 +166,15 @@ class ReplyJudge:
 
 
 async def judge_games(
-    database: Database, counting: Callable[[int], Callable[[int], None]] | None = None
+    database: Database,
+    sources: Mapping[str, Sequence[RootSource]] = MappingProxyType({}),
+    counting: Callable[[int], Callable[[int], None]] | None = None,
 ) -> tuple[int, int]:
     """Judge all games that are over now, unless another program judges them.
 
     Args:
         database: Open.
+        sources: See `ReplyJudge`.
         counting: Takes the number of games and returns a function to call with 1 after each; None for none.
 
     Returns:
@@ -169,7 +185,7 @@ async def judge_games(
     try:
         async with database.hold_role(ROLE) as role, SearchPool(1, 1) as pool:
             on_game = None if counting is None or not count else counting(count)
-            return await ReplyJudge(database, pool).judge_all(role, on_game), 0
+            return await ReplyJudge(database, pool, sources).judge_all(role, on_game), 0
     except RoleTaken:
         return 0, count
 
@@ -181,6 +197,10 @@ async def _replies_to_judge(session: AsyncSession, key: int) -> list[ReplyToJudg
     except RecordError as error:
         logger.warning("game %d cannot be judged: %s", key, error)
         return []
+
+
+def _work(replies: Sequence[ReplyToJudge]) -> list[tuple[int, str | None]]:
+    return [(each.decision_id, each.reply) for each in replies]
 
 
 def _judge(

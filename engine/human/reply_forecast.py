@@ -5,11 +5,11 @@ from typing import Any, Self
 
 from engine.decision import ModelInfo
 from engine.errors import RecordError
-from engine.judge import ReplyCost, ReplyCosts
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.plain_values import OLD_NAMES, reader
 
-_FIRST_RULE = 1
-_FIRST_RULE_FIELDS = ("tempting", "confirm_depth", "confirm_source")
+_OLD_FIELDS = ("tempting", "confirm_depth", "confirm_source", "costs", "bait_replies")
+"""The fields of earlier rules that tell which replies are baits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class ReplyForecast:
     def from_record(cls, record: dict[str, Any]) -> Self:
         """Restore a forecast from a record written by `to_record`.
 
-        A forecast of the first rules is restored without its baits, which were found by other searches.
+        A forecast by other rules than the present ones is restored without its baits and their costs.
 
         Raises:
             RecordError: The record lacks a field, or has an unknown field or a value of the wrong type.
@@ -126,9 +126,9 @@ def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_old_baits(record: Any) -> Any:
-    if not isinstance(record, dict) or record.get("rule") != _FIRST_RULE:
+    if not isinstance(record, dict) or record.get("rule") == JUDGE_VERSION:
         return record
-    left = {name: value for name, value in record.items() if name not in _FIRST_RULE_FIELDS}
+    left = {name: value for name, value in record.items() if name not in _OLD_FIELDS}
     return left | {"other": _without_old_baits(record["other"])} if "other" in record else left
 
 

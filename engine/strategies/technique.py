@@ -236,11 +236,11 @@ def _keep_result(
         return decision
     after = game.play(context.root, game.parse_move(context.root, decision.move))
     if not game.legal_moves(after):
-        worth_centi = -game.result_centi(after)
+        value_centi = -game.result_centi(after)
     else:
         reply = _solve(context, searcher, after, _CHECK_SHARE, _CHECK_NODES)
-        worth_centi = -WIN_CENTI if reply is None else -reply.score_centi
-    if worth_centi > 0 or worth_centi == solved.score_centi:
+        value_centi = -WIN_CENTI if reply is None else -reply.score_centi
+    if value_centi > 0 or value_centi == solved.score_centi:
         return decision
     pick = DirectMove(solved.score_centi, solved.depth, solved.confidence_percent, solved=True)
     return context.with_exact_choice(_direct(context, decision, solved.move, pick))

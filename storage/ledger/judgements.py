@@ -88,6 +88,12 @@ async def replies_to_judge(session: AsyncSession, game_id: int, rule: int) -> li
     ]
 
 
+async def lock_settled_game(session: AsyncSession, game_id: int) -> bool:
+    """Keep a game from being changed until the transaction ends; return False if it is not settled."""
+    locked = select(GameRow.id).where(GameRow.id == game_id, GameRow.is_settled.is_(True)).with_for_update()
+    return (await session.execute(locked)).one_or_none() is not None
+
+
 async def store_judgements(
     session: AsyncSession, game_id: int, judged: Mapping[int, tuple[str, ReplyCosts]]
 ) -> None:

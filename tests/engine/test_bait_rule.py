@@ -275,6 +275,15 @@ def test_a_record_of_the_first_rules_is_read_without_its_baits() -> None:
     )
 
 
+def test_a_record_of_other_rules_is_read_without_its_baits() -> None:
+    """Their costs are those of another version of the judge."""
+    made = sample()
+    assert made.baits
+    for rule in (FORECAST_RULE - 1, FORECAST_RULE + 1):
+        found = ReplyForecast.from_record(made.to_record() | {"rule": rule})
+        assert (found.rule, found.baits, found.is_judged) == (rule, (), False)
+
+
 @pytest.mark.parametrize("field", sorted(set(sample().to_record()) - OPTIONAL))
 def test_a_record_without_a_field_is_refused(field: str) -> None:
     record = sample().to_record()

@@ -150,14 +150,14 @@ class Table:
 
     description = "a table"
 
-    def __init__(self, mode: SearchMode) -> None:
-        self.mode = mode
+    def __init__(self, mode: SearchMode, *, is_sure: bool = True) -> None:
+        self.mode, self.is_sure = mode, is_sure
 
     def choose(self, position: Any, rng: random.Random) -> LookupMove | None:  # noqa: ARG002
         game = get_rules("chess")
         if game.position_text(position) != game.position_text(game.parse_position(SCHOLAR)):
             return None
-        pick = DirectMove(-WIN_CENTI, 0, 100, solved=True)
+        pick = DirectMove(-WIN_CENTI, 0, 100, solved=self.is_sure)
         return LookupMove(game.parse_move(position, "a2a3"), self.mode, pick)
 
 
@@ -170,7 +170,8 @@ def test_a_tablebase_goes_before_a_search_and_a_book_does_not() -> None:
         assert value == PositionValue("a2a3", -WIN_CENTI, 0, is_solved=True)
         costs = reply_costs("chess", position, ["a2a3"], StopFlag(), FEW_NODES, sources=sources)
         assert costs.best == costs.of("a2a3") == ReplyCost("a2a3", -WIN_CENTI, 0, 0, is_solved=True)
-    assert position_value(game, position, StopFlag(), FEW_NODES, (book,)).best == "h5f7"
+    for source in (book, Table(SearchMode.TABLEBASE, is_sure=False)):
+        assert position_value(game, position, StopFlag(), FEW_NODES, (source,)).best == "h5f7"
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,7 @@ async def test_an_accident_is_called_one(database: Database) -> None:
     [
         (
             1_234,
-            "d4 was preferred, but a deeper search showed that it gives up 12 %; e4 was played instead.",
+            "d4 was preferred, but a second search showed that it gives up 12 %; e4 was played instead.",
         ),
         (None, "d4 was preferred, but there was no time to confirm it; e4 was played instead."),
     ],

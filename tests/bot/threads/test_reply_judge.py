@@ -17,8 +17,8 @@ from storage.errors import RoleLost
 from storage.evidence.reading import replies_of
 from storage.evidence.replies import UNKNOWN_COST
 from storage.ledger.forecasts import forecasts_of_game
-from storage.ledger.judgements import count_games_to_judge, judgements_of_game
-from storage.tables.games import DecisionRow, ForecastRow, JudgementRow, OutcomeRow
+from storage.ledger.judgements import count_games_to_judge, forget_judgement, judgements_of_game
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, JudgementRow, OutcomeRow
 from tests.bot.game.test_recheck import play
 from tests.storage.conftest import backend, database, url
 
@@ -79,6 +79,51 @@ async def test_an_interrupted_game_is_judged_again(
     async with database.read() as session:
         assert await judgements_of_game(session, GAME) == {}
     assert await judge.judge_all(Role("judge")) == 1
+
+
+async def test_what_changes_while_a_game_is_judged_is_judged_again(
+    database: Database, pool: SearchPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `db recheck` may store a reply meanwhile."""
+    await play(database)
+    async with database.write() as session:
+        first = await session.scalar(select(func.min(OutcomeRow.decision_id)))
+        reply = await session.scalar(select(OutcomeRow.reply).where(OutcomeRow.decision_id == first))
+        await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == first).values(reply=None))
+    run = pool.run
+
+    async def store_meanwhile(*given: Any, **more: Any) -> Any:
+        monkeypatch.undo()
+        found = await run(*given, **more)
+        async with database.write() as session:
+            row = update(OutcomeRow).where(OutcomeRow.decision_id == first)
+            await session.execute(row.values(reply=reply))
+            await forget_judgement(session, GAME, first or 0)
+        return found
+
+    monkeypatch.setattr(pool, "run", store_meanwhile)
+    await ReplyJudge(database, pool).judge_all(Role("judge"))
+    async with database.read() as session:
+        judged = await judgements_of_game(session, GAME)
+        assert await count_games_to_judge(session) == 0
+    assert judged[first or 0].replies[0].reply == reply
+
+
+async def test_a_game_that_is_resumed_is_not_judged(
+    database: Database, pool: SearchPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await play(database)
+    run = pool.run
+
+    async def resume(*given: Any, **more: Any) -> Any:
+        async with database.write() as session:
+            await session.execute(update(GameRow).values(is_settled=False))
+        return await run(*given, **more)
+
+    monkeypatch.setattr(pool, "run", resume)
+    await ReplyJudge(database, pool).judge_all(Role("judge"))
+    async with database.read() as session:
+        assert await judgements_of_game(session, GAME) == {}
 
 
 async def test_a_damaged_game_stops_no_other(
@@ -147,10 +192,13 @@ async def test_another_program_waits_for_the_role(database: Database, pool: Sear
         await asyncio.Event().wait()
 
     await play(database)
+    judge = ReplyJudge(database, pool, sleep=sleep)
+    judge.games_left = 50  # the other program has judged all but one
     async with database.hold_role(reply_judge.ROLE):
-        running = asyncio.create_task(ReplyJudge(database, pool, sleep=sleep).run())
+        running = asyncio.create_task(judge.run())
         await done.wait()
         running.cancel()
+    assert judge.games_left == 1
     assert waits == [reply_judge.RETRY_S]
     assert set(await judge_costs(database)) == {UNKNOWN_COST}
 
