@@ -4,13 +4,14 @@
     python -m bench.judged_people --words [--game xiangqi] [--positions 200]
 
 Strategies choose a move in recorded positions. A random person, a greedy one (the best reply after two plies)
-and a perfect one (the judge's best reply) reply; the benchmark prints what their replies cost by the judge,
-and by the scores of the decision's own search. With `--words` it judges those recorded replies that were not
-the best again, with eight times as many nodes: how often the best reply that was named still costs less than
-2 %, and how often the cost that was named vanishes.
+and a perfect one (the best reply by a search of eight times the judge's nodes) reply; the benchmark prints
+what their replies cost by the judge, and by the scores of the decision's own search. With `--words` it judges
+those recorded replies that were not good again, with eight times as many nodes: how often the best reply that
+was named is still good, and how often the cost that was named vanishes.
 """
 
 import argparse
+import math
 import random
 import statistics
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from bench.suites import native_searcher
 from engine.completion import complete
 from engine.game import Game, continued_position
 from engine.games import get_rules
-from engine.judge import ReplyCosts, ReplyWord, nodes_for, reply_costs
+from engine.judge import ReplyCosts, ReplyWord, nodes_for, position_value, reply_costs
 from engine.judgement import judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -48,6 +49,7 @@ def people(found: Sequence[AnsweredMove], game: Game[Any], seed: int) -> None:
     searcher = native_searcher(game.name, 16)
     players = PLAYERS.get(game.name, OTHER_PLAYERS)
     costs: dict[tuple[str, int, str], list[tuple[int, int]]] = {}
+    best: dict[str, str] = {}
     for at, each in enumerate(found, 1):
         position = game.parse_position(each.position)
         for name, depth in players:
@@ -59,9 +61,15 @@ def people(found: Sequence[AnsweredMove], game: Game[Any], seed: int) -> None:
             if len(replies) < 2:
                 continue
             rng = random.Random(f"{seed} {at}")
-            chosen = {"random": rng.choice(replies), "greedy": greedy(game, after, searcher)}
+            text = game.position_text(after)
+            if text not in best:  # several players may choose the same move
+                best[text] = position_value(game, after, StopFlag(), MORE * nodes_for(game.name)).best or ""
+            chosen = {
+                "random": rng.choice(replies),
+                "greedy": greedy(game, after, searcher),
+                "perfect": best[text],
+            }
             judged = reply_costs(game.name, after, chosen.values(), StopFlag())
-            chosen["perfect"] = judged.best.reply
             own = judge_decision(decision)
             for person, reply in chosen.items():
                 pair = judged.of(reply).cost, own.of(reply).cost
@@ -107,7 +115,10 @@ def _words(pairs: Sequence[tuple[ReplyCosts, ReplyCosts, str]]) -> str:
 
 
 def _mean(costs: Sequence[int]) -> str:
-    return f"{statistics.mean(costs) / 100:.2f} %" if costs else "-"
+    if len(costs) < 2:
+        return "-"
+    error = statistics.stdev(costs) / math.sqrt(len(costs))
+    return f"{statistics.mean(costs) / 100:.2f} +- {1.96 * error / 100:.2f} %"
 
 
 def main() -> None:
