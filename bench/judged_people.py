@@ -20,10 +20,10 @@ from typing import Any
 from bench.judge import MORE, replies_of
 from bench.suites import native_searcher
 from engine.completion import complete
+from engine.figure_9 import decision_verdicts
 from engine.game import Game, continued_position
 from engine.games import get_rules
 from engine.judge import ReplyCosts, ReplyWord, nodes_for, position_value, reply_costs
-from engine.judgement import judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.reference import exact_score
@@ -70,7 +70,7 @@ def people(found: Sequence[AnsweredMove], game: Game[Any], seed: int) -> None:
                 "perfect": best[text],
             }
             judged = reply_costs(game.name, after, chosen.values(), StopFlag())
-            own = judge_decision(decision)
+            own = decision_verdicts(decision)
             for person, reply in chosen.items():
                 pair = judged.of(reply).cost, own.of(reply).cost
                 costs.setdefault((name, depth, person), []).append(pair)

@@ -23,9 +23,9 @@ from dataclasses import dataclass, replace
 
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.expected import WHOLE, expected_score
+from engine.figure_9 import MIN_ERROR_COST, ReplyVerdicts
 from engine.human.reply_forecast import Expectations, ReplyForecast
 from engine.judge import JUDGE_VERSION, ReplyCosts, ReplyWord
-from engine.judgement import MIN_ERROR_COST, Judgement
 
 FORECAST_RULE = JUDGE_VERSION
 """The version of these rules is that of the judge, so that baits never have the costs of another version."""
@@ -95,7 +95,7 @@ def forecast(
 
     Args:
         candidate: The move with its complete profile.
-        scale_centi: Scale s of the logistic function (`engine.judgement.expected_scale_centi`).
+        scale_centi: Scale s of the logistic function (`engine.figure_9.expected_scale_centi`).
         expected: The probability of each reply; None to use `expected_by_rank`.
 
     Raises:
@@ -154,16 +154,16 @@ def shallow_score(reply: ReplyProfile, scale_centi: float) -> int:
     return -sum(expected_score(score, scale_centi) for score in reply.scores_centi[:SHALLOW_DEPTHS])
 
 
-def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
+def expectations(made: ReplyForecast, verdicts: ReplyVerdicts) -> Expectations:
     """Expectations from a forecast, summed over the replies.
 
     A reply costs what the judge found, if the forecast has that, and otherwise the cost in the decision's own
     search.
 
     Args:
-        judgement: The judgement of the same move.
+        verdicts: The verdicts of the same move.
     """
-    replies = judgement.replies
+    replies = verdicts.replies
     known = () if made.costs is None else (made.costs.best, *made.costs.replies)
     judged = {each.reply: each.cost for each in known}
     costs = [judged.get(each.reply, each.cost) for each in replies]
@@ -178,7 +178,7 @@ def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
     return Expectations(
         *sums([cost >= MIN_ERROR_COST for cost in costs]),
         *sums(costs),
-        *sums([judgement.is_paper_trap(each) for each in replies]),
+        *sums([verdicts.is_paper_trap(each) for each in replies]),
         *sums([made.takes_bait(each.reply) for each in replies]),
         *sums([each.is_best for each in replies]),
     )

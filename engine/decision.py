@@ -384,7 +384,7 @@ class Decision:
 
 
 def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
-    """Update an old record: add missing fields and drop obsolete ones (`engine.judgement`)."""
+    """Update an old record: add missing fields and drop obsolete ones (`engine.figure_9`)."""
     params = {name: value for name, value in record["params"].items() if name != "threshold_centi"}
     if params.get("scale") == Scale.EXPECTED:
         params = {"risk_share_percent": 100.0, **params}
@@ -409,7 +409,7 @@ class OutcomeKind(StrEnum):
     OPTIMAL = "optimal"
     """The reply is one of the best replies: its s_D equals the raw value of our move."""
     FELL_FOR_PAPER_TRAP = "fell"
-    """The quality of the reply as a trap reaches the threshold (`engine.judgement`)."""
+    """The quality of the reply as a trap reaches the threshold (`engine.figure_9`)."""
     ERRED_ELSEWHERE = "erred_elsewhere"
     """Any other reply that is not optimal."""
     UNANSWERED = "unanswered"
@@ -417,11 +417,11 @@ class OutcomeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileJudgement:
-    """Judgement of a chosen move from its complete profile, independent of the reply that was played."""
+class ProfileVerdict:
+    """ReplyVerdicts of a chosen move from its complete profile, independent of the reply that was played."""
 
     rule: int
-    """The version of the rules used for this judgement (`engine.judgement.JUDGE_RULE`)."""
+    """The version of the rules used (`engine.figure_9.FIGURE_9_RULE`)."""
     is_trap: bool
     """Whether the move sets a trap in the paper's sense."""
     trap_quality: float
@@ -448,4 +448,4 @@ class Outcome:
     cost: int
     """The cost in hundredths of a per cent of expected score."""
     rule: int
-    """The version of the rules that classified the reply (`engine.judgement.JUDGE_RULE`)."""
+    """The version of the rules that classified the reply (`engine.figure_9.FIGURE_9_RULE`)."""

@@ -16,6 +16,7 @@ from engine.bait_rule import (
     with_costs,
 )
 from engine.decision import Candidate, Decision, Person
+from engine.figure_9 import decision_verdicts, expected_scale_centi
 from engine.game import WIN_CENTI, continued_position
 from engine.games import ENGINE_GAMES, get_rules
 from engine.human.opponent_model_search import GameModels
@@ -24,7 +25,6 @@ from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import Expectations, ReplyForecast
 from engine.human.reply_probabilities import predict_replies
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts, reply_costs
-from engine.judgement import expected_scale_centi, judge_decision
 from engine.lookup.source import RootSource
 from engine.randomised import undrawn_candidate
 from engine.search.reference import Searcher
@@ -130,12 +130,12 @@ def own_costs(decision: Decision, replies: Iterable[str]) -> ReplyCosts:
         IncompleteProfile: The profile is incomplete.
         RecordError: The profile lacks a reply.
     """
-    judgement, chosen = judge_decision(decision), decision.chosen
+    verdicts, chosen = decision_verdicts(decision), decision.chosen
     scores = {each.reply: -each.final_centi for each in chosen.replies}
     is_solved = abs(chosen.raw_centi) >= WIN_CENTI
 
     def own_cost(reply: str) -> ReplyCost:
-        cost = judgement.of(reply).cost
+        cost = verdicts.of(reply).cost
         return ReplyCost(reply, scores[reply], cost, decision.depth - 1, is_solved)
 
     best = own_cost(max(scores, key=scores.__getitem__))
@@ -152,8 +152,8 @@ def decision_expectations(decision: Decision, made: ReplyForecast) -> Expectatio
         IncompleteProfile: The profile is incomplete.
         ValueError: The forecast does not match the replies, or omits the other move of a random choice.
     """
-    judgement = judge_decision(decision)
-    if tuple(each.reply for each in judgement.replies) != made.replies:
+    verdicts = decision_verdicts(decision)
+    if tuple(each.reply for each in verdicts.replies) != made.replies:
         raise ValueError(f"the forecast does not match the replies to {decision.move}")
     if (made.other is None) is not (decision.trial_draw is None):
         raise ValueError(
@@ -163,7 +163,7 @@ def decision_expectations(decision: Decision, made: ReplyForecast) -> Expectatio
         other = undrawn_candidate(decision)
         if tuple(each.reply for each in other.replies) != made.other.replies:
             raise ValueError(f"the other forecast does not match the replies to {other.move}")
-    return expectations(made, judgement)
+    return expectations(made, verdicts)
 
 
 def _without_costs(

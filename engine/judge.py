@@ -5,7 +5,7 @@ people, and every statistic of costs and errors, needs one measure for all of th
 position before the reply and the position after it, each by a selective search of `NODES` positions
 with an empty table (by the rules if the game is over, exactly if the search solves it or an endgame tablebase
 has it), and compares the expected scores. So, apart from tablebases, a cost depends on the position, the
-reply and `JUDGE_VERSION` alone, and can be computed again. The paper's counts (`engine.judgement`) keep the
+reply and `JUDGE_VERSION` alone, and can be computed again. The paper's counts (`engine.figure_9`) keep the
 paper's arithmetic on the decision's own scores.
 
 ``python -m bench.judge`` prints how many verdicts stand with eight times as many nodes. Of 1,000 recorded
@@ -23,9 +23,9 @@ from typing import Any, Final
 from engine.decision import SearchMode
 from engine.errors import RecordError
 from engine.expected import expected_score
+from engine.figure_9 import MIN_ERROR_COST
 from engine.game import WIN_CENTI, Game
 from engine.games import get_rules
-from engine.judgement import MIN_ERROR_COST
 from engine.lookup.source import RootSource
 from engine.search.reference import Searcher, exact_score
 from engine.search.searchers import NativeSearcher, make_searcher

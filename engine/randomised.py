@@ -4,7 +4,7 @@ This is a micro-randomised trial (Klasnja et al. 2015, doi:10.1037/hea0000305; B
 doi:10.1080/01621459.2017.1305274). The strategy chooses a move as trappy does. Let T be its choice, and N the
 best move by raw value (the first in order among equals) that sets no trap. A random draw is made if:
 
-- T sets a trap under the rule for Figure 9 (`engine.judgement`);
+- T sets a trap under the rule for Figure 9 (`engine.figure_9`);
 - the profiles of T and N are complete, with at least two replies each;
 - our expected score is from 5 to 95 % after each move, and neither move leads to a forced win or loss;
 - the two expected scores differ by at most `RandomisedParams.risk_budget`.
@@ -25,9 +25,9 @@ from typing import Any
 from engine.decision import Candidate, Decision, Proof, SearchMode, TrialDraw
 from engine.errors import RecordError
 from engine.expected import PER_PERCENT, expected_score
+from engine.figure_9 import expected_scale_centi, reply_verdicts
 from engine.game import WIN_CENTI, Game
 from engine.games import get_rules
-from engine.judgement import expected_scale_centi, judge
 from engine.params import RandomisedParams
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import Searcher
@@ -195,7 +195,7 @@ def _whole(candidate: Candidate, profiler: Profiler, decision: Decision) -> Cand
 
 
 def _sets_trap(candidate: Candidate, decision: Decision, scale_centi: float) -> bool:
-    return judge(candidate, decision.params, scale_centi).is_trap
+    return reply_verdicts(candidate, decision.params, scale_centi).is_trap
 
 
 def _is_undecided(raw_centi: int, scale_centi: float) -> bool:

@@ -43,13 +43,13 @@ ENGINE = {
     "engine.trappy": {"errors", "decision", "expected", "game", "params"},
     "engine.tempting": {"errors", "decision", "expected", "params"},
     "engine.judge": {
-        "decision", "errors", "expected", "game", "games", "judgement", "lookup", "search", "stop",
+        "decision", "errors", "expected", "game", "games", "figure_9", "lookup", "search", "stop",
     },
-    "engine.judgement": {"decision", "errors", "expected", "game", "games", "params", "trappy"},
+    "engine.figure_9": {"decision", "errors", "expected", "game", "games", "params", "trappy"},
     "engine.randomised": {
-        "decision", "errors", "expected", "game", "games", "judgement", "params", "search", "stop", "trappy",
+        "decision", "errors", "expected", "game", "games", "figure_9", "params", "search", "stop", "trappy",
     },
-    "engine.bait_rule": {"decision", "expected", "human", "judge", "judgement"},
+    "engine.bait_rule": {"decision", "expected", "human", "judge", "figure_9"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
     "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting", "trappy"},
@@ -63,11 +63,11 @@ ENGINE = {
         "trappy",
     },
     "engine.forecasts": {
-        "bait_rule", "decision", "game", "games", "human", "judge", "judgement", "lookup", "randomised",
+        "bait_rule", "decision", "game", "games", "human", "judge", "figure_9", "lookup", "randomised",
         "search", "stop",
     },
     "engine.strategies": {
-        "decision", "errors", "expected", "game", "games", "human", "judgement", "lookup", "params",
+        "decision", "errors", "expected", "game", "games", "human", "figure_9", "lookup", "params",
         "protocols", "randomised", "search", "stop", "tempting", "time_management", "trappy", "variety",
     },
     "engine.verification": {"decision", "errors", "pruning", "strategies"},
@@ -207,7 +207,7 @@ def test_the_storage_is_not_too_high() -> None:
 
 def test_only_the_evidence_judges() -> None:
     """What a reply costs and what is a bait: the rest of the storage is given that as plain values."""
-    rules = {"engine.judgement", "engine.bait_rule", "engine.randomised", "engine.expected"}
+    rules = {"engine.figure_9", "engine.bait_rule", "engine.randomised", "engine.expected"}
     found = {
         name
         for name, imported in module_graph().items()

@@ -34,11 +34,11 @@ from bot.game.assignment import Assignment
 from bot.game.ledger import GameLedger
 from engine.completion import complete
 from engine.decision import UNKNOWN_PERSON, Decision, Outcome
+from engine.figure_9 import classify_by_figure_9
 from engine.forecasts import forecast_replies
 from engine.games import get_rules
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import NATIVE_GAMES

@@ -24,8 +24,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bench.storage.sample_decisions import DEPTHS, Sample, drawn_samples, samples
+from engine.figure_9 import FIGURE_9_RULE
 from engine.judge import JUDGE_VERSION
-from engine.judgement import JUDGE_RULE
 from engine.params import TrapParams
 from storage.database import Database, create_engine, parse_url
 from storage.records import DecisionState, Endpoint, GameResult, GameStatus, TimeSource
@@ -256,7 +256,7 @@ class World:
                 "time_s": found.decision.time_s,
                 "is_complete": is_complete,
                 **(found.columns if is_complete else nothing),
-                "rule": JUDGE_RULE if is_complete else None,
+                "rule": FIGURE_9_RULE if is_complete else None,
                 "created_at": at,
                 "sent_at": at,
                 "confirmed_at": at,

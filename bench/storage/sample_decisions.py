@@ -10,11 +10,11 @@ from bench.suites import native_searcher
 from engine.bait_rule import MIN_BAIT_P, expectations
 from engine.completion import complete
 from engine.decision import Decision, ModelInfo, Outcome, Person
+from engine.figure_9 import MIN_ERROR_COST, classify_by_figure_9, decision_verdicts
 from engine.forecasts import forecast_replies, own_costs
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
-from engine.judgement import MIN_ERROR_COST, classify_by_figure_9, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
 from engine.search.searchers import make_searcher
@@ -36,12 +36,12 @@ DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One decision, the judgement of every reply to it, and its forecast."""
+    """One decision, the verdicts of every reply to it, and its forecast."""
 
     decision: Decision
     record: dict[str, Any]
     columns: dict[str, Any]
-    """Columns of `storage.tables.games.DecisionRow` that come from the judgement."""
+    """Columns of `storage.tables.games.DecisionRow` that come from the verdicts."""
     forecast: dict[str, Any]
     """Columns of `storage.tables.games.ForecastRow`."""
     outcomes: tuple[Outcome, ...]
@@ -83,7 +83,7 @@ def drawn_samples() -> list[Sample]:
 
 def sample(decision: Decision, *, wants_bait: bool = False) -> Sample:
     """A decision with a complete profile, judged and forecast."""
-    judgement = judge_decision(decision)
+    verdicts = decision_verdicts(decision)
     forecast = forecast_replies(decision, (), None, Person(), None, StopFlag())
     forecast = replace(forecast, model=MODELS.get(decision.game, forecast.model))
     if wants_bait and forecast.bait is None:
@@ -93,10 +93,10 @@ def sample(decision: Decision, *, wants_bait: bool = False) -> Sample:
         decision=decision,
         record=decision.to_record(),
         columns={
-            "is_trap": judgement.is_trap,
-            "trap_quality": 0.0 if judgement.trap is None else judgement.trap.quality,
-            "reply_count": len(judgement.replies),
-            "is_decided": judgement.is_decided,
+            "is_trap": verdicts.is_trap,
+            "trap_quality": 0.0 if verdicts.trap is None else verdicts.trap.quality,
+            "reply_count": len(verdicts.replies),
+            "is_decided": verdicts.is_decided,
         },
         forecast={
             "rule": forecast.rule,
@@ -104,7 +104,7 @@ def sample(decision: Decision, *, wants_bait: bool = False) -> Sample:
             "model_name": forecast.model.name,
             "model_sha256": forecast.model.sha256,
             "prior": forecast.prior,
-            **asdict(expectations(forecast, judgement)),
+            **asdict(expectations(forecast, verdicts)),
             "bait": None if bait is None else bait.reply,
             "bait_probability": None if bait is None else bait.p_reply,
             "bait_cost": None if bait is None else bait.cost.cost,
@@ -135,7 +135,7 @@ def _judgement(decision: Decision, reply: str) -> dict[str, Any]:
 
 def _with_bait(decision: Decision, forecast: ReplyForecast) -> ReplyForecast:
     """Turn the likeliest error of the decision's own scores, if there is one, into a bait."""
-    errors = [each for each in judge_decision(decision).replies if each.cost >= MIN_ERROR_COST]
+    errors = [each for each in decision_verdicts(decision).replies if each.cost >= MIN_ERROR_COST]
     if not errors:
         return forecast
     worst = max(errors, key=lambda each: forecast.probability_of(each.reply))

@@ -29,11 +29,11 @@ from bot.game.session import common_plies
 from engine import ENGINE_VERSION
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import Decision
+from engine.figure_9 import classify_by_figure_9, decision_verdicts, profile_verdict
 from engine.forecasts import decision_expectations
 from engine.game import BadPosition, continued_position, replay
 from engine.games import first_side, get_rules
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import classify_by_figure_9, judge_decision, judge_profile
 from engine.params import TrapParams
 from storage.database import Database, Role
 from storage.errors import DuplicateDecision, RoleLost, StorageError
@@ -242,7 +242,7 @@ class GameLedger:
 
         If there is already a decision, return it instead, because its move may have been sent.
         """
-        ply, judged = len(moves), judge_profile(decision) if decision.is_complete else None
+        ply, judged = len(moves), profile_verdict(decision) if decision.is_complete else None
         try:
             async with self._transaction() as session:
                 if self._moves != moves or self._end is not None:
@@ -318,7 +318,7 @@ class GameLedger:
                     self._draft.update(replace(stored, state=DecisionState.CONFIRMED, confirmed_at=now))
                 if times and (took := times.get(ply + 1)) is not None:
                     await record_reply_time(session, stored.id, took)
-                await self._judge(session, stored, stored.decision)
+                await self._classify(session, stored, stored.decision)
                 is_unforeseen = stored.id in unforeseen if is_first_or_last else is_new
                 if not stored.is_complete or is_unforeseen:
                     incomplete.append(stored)
@@ -328,12 +328,12 @@ class GameLedger:
 
     async def store_profile(self, stored: StoredDecision, decision: Decision) -> None:
         """Store the chosen move's complete profile, and judge the reply if there is one."""
-        judged = judge_profile(decision)
+        judged = profile_verdict(decision)
         async with self._transaction() as session:
             await store_profile(session, stored.id, decision, judged)
             known = self._draft.current(stored)
             self._draft.update(replace(known, decision=decision, is_complete=True, is_trap=judged.is_trap))
-            await self._judge(session, stored, decision)
+            await self._classify(session, stored, decision)
 
     async def store_forecast(self, stored: StoredDecision, decision: Decision, made: ReplyForecast) -> None:
         """Store the forecast of people's replies to a move with a complete profile."""
@@ -509,7 +509,7 @@ class GameLedger:
         if stored.state is not DecisionState.DROPPED:
             self._scores[stored.ply] = score_centi(stored.decision)
 
-    async def _judge(self, session: AsyncSession, stored: StoredDecision, decision: Decision) -> None:
+    async def _classify(self, session: AsyncSession, stored: StoredDecision, decision: Decision) -> None:
         """Record the outcome of a move shown by the server, once the reply or the game's end is known."""
         ply = stored.ply
         if stored.outcome is not None or ply >= len(self._moves) or self._moves[ply] != decision.move:
@@ -637,7 +637,7 @@ def _without_bad_start(snapshot: GameSnapshot) -> GameSnapshot:
 
 def sets_bait(decision: Decision, made: ReplyForecast) -> bool:
     """Whether a decision's move counts as a bait: the forecast confirms it, and the game was undecided."""
-    return made.bait is not None and not judge_decision(decision).is_decided
+    return made.bait is not None and not decision_verdicts(decision).is_decided
 
 
 def crash_detail(ply: int, error: Exception) -> dict[str, Any]:

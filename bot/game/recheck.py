@@ -26,12 +26,12 @@ from engine.bait_rule import FORECAST_RULE
 from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch, PrunedRecord, RecordError
+from engine.figure_9 import FIGURE_9_RULE, classify_by_figure_9, profile_verdict
 from engine.forecasts import decision_expectations, forecast_job
 from engine.game import continued_position
 from engine.games import get_rules
 from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import JUDGE_RULE, classify_by_figure_9, judge_profile
 from engine.lookup.source import RootSource
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
@@ -223,7 +223,7 @@ class _Recheck:
 
     async def _restore(self, decision: Decision) -> None:
         """Recompute the derived columns of a row that differ from its record."""
-        judged = judge_profile(decision) if decision.is_complete else None
+        judged = profile_verdict(decision) if decision.is_complete else None
         if right := wrong_columns(self._found, decision, judged):
             async with self._database.write() as session:
                 self._findings.restored += await restore_columns(session, self._found, right)
@@ -235,8 +235,8 @@ class _Recheck:
             RecordError: The judged reply differs from the reply in the game.
         """
         row = self._found
-        is_judged = row.outcome_rule is not None and row.state is DecisionState.CONFIRMED
-        if row.game_state is GameStatus.OPEN or row.is_taken_back or not is_judged:
+        is_classified = row.outcome_rule is not None and row.state is DecisionState.CONFIRMED
+        if row.game_state is GameStatus.OPEN or row.is_taken_back or not is_classified:
             return
         try:
             reply = await self._reply(decision)
@@ -252,8 +252,10 @@ class _Recheck:
         row = self._found
         if row.is_taken_back or row.state is DecisionState.DROPPED:  # these count nowhere
             return False
-        is_judged = row.outcome_rule == JUDGE_RULE and decision.is_complete and row.rule == JUDGE_RULE
-        return not (is_judged and row.forecast_rule == FORECAST_RULE)
+        is_classified = (
+            row.outcome_rule == FIGURE_9_RULE and decision.is_complete and row.rule == FIGURE_9_RULE
+        )
+        return not (is_classified and row.forecast_rule == FORECAST_RULE)
 
     async def _settle(self, decision: Decision) -> None:
         row = self._found
@@ -272,22 +274,22 @@ class _Recheck:
         except _Incomplete as left:
             trouble = str(left)
         outcome = settled = None
-        if row.outcome_rule != JUDGE_RULE:
+        if row.outcome_rule != FIGURE_9_RULE:
             is_first = row.outcome_rule is None  # else the reply was judged before, by earlier rules
             reply = await self._reply(decision) if is_first else row.outcome_reply
             if reply is None or full.is_complete:
                 outcome = classify_by_figure_9(full, reply)
-        judged = judge_profile(full) if full.is_complete else None
+        judged = profile_verdict(full) if full.is_complete else None
         if judged is not None and row.forecast_rule != FORECAST_RULE:
             forecast = await self._forecast(full)
             settled = forecast, decision_expectations(full, forecast)
-        is_old = judged is not None and row.rule != JUDGE_RULE
+        is_old = judged is not None and row.rule != FIGURE_9_RULE
         if outcome is not None or settled is not None or is_old:
             async with self._database.write() as session:
-                is_judged = await complete_decision(session, row, full, judged, outcome, settled)
-            if is_judged is None:
+                is_classified = await complete_decision(session, row, full, judged, outcome, settled)
+            if is_classified is None:
                 raise _Incomplete("it was changed meanwhile")
-            self._findings.judged += is_judged
+            self._findings.judged += is_classified
             self._findings.completed += full is not decision
             self._findings.forecast += settled is not None
         if trouble:

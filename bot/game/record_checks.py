@@ -9,10 +9,10 @@ from dataclasses import asdict
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import Decision
 from engine.errors import RecordError
+from engine.figure_9 import decision_verdicts
 from engine.game import IllegalMove, continued_position, positions, starting_position
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import judge_decision
 from storage.maintenance.decision_batches import RecordedDecision
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
@@ -99,7 +99,7 @@ def _check_forecast(found: RecordedDecision, decision: Decision) -> None:
         forecast = ReplyForecast.from_record(unpack(found.forecast))
     except RecordError as error:
         raise RecordError(f"its forecast: {error}") from error
-    if forecast.replies != tuple(each.reply for each in judge_decision(decision).replies):
+    if forecast.replies != tuple(each.reply for each in decision_verdicts(decision).replies):
         raise RecordError(f"its forecast does not match the replies to {decision.move}")
     if (forecast.other is None) is not (decision.trial_draw is None):
         raise RecordError("only a randomised decision may have a forecast of the other move")

@@ -14,8 +14,8 @@ from bot.match.play import End, FinishedGame, MatchGameRecord, ResourceUse
 from bot.match.player_specs import MatchError, OurSpec
 from engine import ENGINE_VERSION
 from engine.bait_rule import forecast
+from engine.figure_9 import classify_by_figure_9, expected_scale_centi, profile_verdict
 from engine.forecasts import decision_expectations
-from engine.judgement import classify_by_figure_9, expected_scale_centi, judge_profile
 from engine.params import TrapParams
 from storage.database import Database
 from storage.evidence.summaries import summarise
@@ -72,7 +72,7 @@ async def store_game(database: Database, match_id: str, terms: Terms, played: Ma
 async def _store_decisions(session: AsyncSession, game_id: int, played: MatchGameRecord) -> None:
     moves = played.moves
     for ply, decision in played.decisions:
-        judged = judge_profile(decision) if decision.is_complete else None
+        judged = profile_verdict(decision) if decision.is_complete else None
         decision_id = (await commit_decision(session, game_id, ply, decision, judged)).id
         if ply >= len(moves) or moves[ply] != decision.move:
             await mark_dropped(session, decision_id)

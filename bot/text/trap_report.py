@@ -28,6 +28,13 @@ from engine.decision import (
 )
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import PER_PERCENT, WHOLE
+from engine.figure_9 import (
+    MIN_ERROR_COST,
+    ReplyVerdicts,
+    decision_verdicts,
+    expected_scale_centi,
+    reply_verdicts,
+)
 from engine.forecasts import depth_from_move
 from engine.game import (
     WIN_CENTI,
@@ -44,7 +51,6 @@ from engine.games import get_rules
 from engine.human.opponent_value import UNSEARCHED
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import JUDGE_VERSION, MIN_SMALL_COST, ReplyCost, ReplyCosts, ReplyWord
-from engine.judgement import MIN_ERROR_COST, Judgement, expected_scale_centi, judge, judge_decision
 from engine.params import OpponentScale, Scale
 from engine.strategies.proof import cost as proof_cost
 from engine.strategies.registry import STRATEGIES
@@ -75,7 +81,7 @@ class CandidateReport:
     trap: str | None
     trap_name: str | None
     sets_trap: bool | None
-    """Whether the move sets a trap by Figure 9's rule (`engine.judgement`); None if any reply is unknown."""
+    """Whether the move sets a trap by Figure 9's rule (`engine.figure_9`); None if any reply is unknown."""
     set_trap_name: str | None
     """The best trap by Figure 9's rule; None if the move sets no trap."""
     value: float | None
@@ -130,7 +136,7 @@ class ReplyReport:
     score_texts: tuple[str, ...]
     """`scores_centi` as text, from the opponent's point of view: how good the reply looks at each depth."""
     quality: float
-    """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
+    """Quality as a trap, in hundredths of a per cent of expected score (`engine.figure_9`)."""
     is_paper_trap: bool
     """Whether the quality reaches the threshold of a trap."""
     judged: JudgedReply | None
@@ -413,14 +419,14 @@ def decision_report(
     outcome = made.outcome
     known = stored.moves[made.ply + 1] if len(stored.moves) > made.ply + 1 else None
     reply = known if outcome is None else outcome.reply
-    judgement = judge_decision(decision) if made.is_complete else None
-    best = None if judgement is None else judgement.trap
+    verdicts = decision_verdicts(decision) if made.is_complete else None
+    best = None if verdicts is None else verdicts.trap
     trap = None
     if best is not None:
         trap = TrapReport(best.reply, after.name(best.reply), best.quality, percent(best.quality / WHOLE, 1))
     searched = [profile for profile in chosen.replies if profile.bound_centi != UNSEARCHED]
     judged = _judged_replies(after, forecast, costs)
-    replies = tuple(_reply(after, profile, judgement, forecast, judged) for profile in searched)
+    replies = tuple(_reply(after, profile, verdicts, forecast, judged) for profile in searched)
     of_reply = None if outcome is None or outcome.reply is None else judged.get(outcome.reply)
     return DecisionReport(
         ply=made.ply,
@@ -450,10 +456,10 @@ def decision_report(
         chosen=reports[decision.move],
         candidates=tuple(reports.values()),
         is_complete=made.is_complete,
-        is_trap=None if judgement is None else judgement.is_trap,
+        is_trap=None if verdicts is None else verdicts.is_trap,
         trap=trap,
-        is_decided=None if judgement is None else judgement.is_decided,
-        forecast=_forecast(after, forecast, judgement, outcome),
+        is_decided=None if verdicts is None else verdicts.is_decided,
+        forecast=_forecast(after, forecast, verdicts, outcome),
         replies=replies,
         reply=reply,
         reply_name=None if reply is None else after.name(reply),
@@ -532,9 +538,9 @@ def _refusal(board: "_Board", decision: Decision) -> RefusalReport | None:
 
 
 def _forecast(
-    board: "_Board", made: ReplyForecast | None, judgement: Judgement | None, outcome: Outcome | None
+    board: "_Board", made: ReplyForecast | None, verdicts: ReplyVerdicts | None, outcome: Outcome | None
 ) -> ForecastReport | None:
-    if made is None or judgement is None:
+    if made is None or verdicts is None:
         return None
     baits = sorted(made.baits, key=lambda each: -each.expected_loss)
     reply = None if outcome is None else outcome.reply
@@ -552,7 +558,7 @@ def _forecast(
             )
             for each in baits
         ),
-        error_probability=expectations(made, judgement).error_expected,
+        error_probability=expectations(made, verdicts).error_expected,
         is_taken=None if reply is None or not baits else made.takes_bait(reply),
     )
 
@@ -582,10 +588,10 @@ def _candidate(board: _Board, candidate: Candidate, decision: Decision) -> Candi
     )
 
 
-def _judged(candidate: Candidate, decision: Decision) -> Judgement | None:
+def _judged(candidate: Candidate, decision: Decision) -> ReplyVerdicts | None:
     """Judge a move; return None if not all of its replies are known."""
     try:
-        return judge(candidate, decision.params, expected_scale_centi(decision))
+        return reply_verdicts(candidate, decision.params, expected_scale_centi(decision))
     except IncompleteProfile:
         return None
 
@@ -593,12 +599,12 @@ def _judged(candidate: Candidate, decision: Decision) -> Judgement | None:
 def _reply(
     board: _Board,
     profile: ReplyProfile,
-    judgement: Judgement | None,
+    verdicts: ReplyVerdicts | None,
     forecast: ReplyForecast | None,
     judged_replies: Mapping[str, JudgedReply],
 ) -> ReplyReport:
     scores, final = profile.scores_centi, profile.final_centi
-    judged = None if judgement is None else judgement.of(profile.reply)
+    judged = None if verdicts is None else verdicts.of(profile.reply)
     return ReplyReport(
         reply=profile.reply,
         name=board.name(profile.reply),
@@ -609,7 +615,7 @@ def _reply(
         their_text=board.score(-final),
         score_texts=tuple(board.score(-score) for score in scores),
         quality=0.0 if judged is None else judged.quality,
-        is_paper_trap=judged is not None and judgement is not None and judgement.is_paper_trap(judged),
+        is_paper_trap=judged is not None and verdicts is not None and verdicts.is_paper_trap(judged),
         judged=judged_replies.get(profile.reply),
         probability=profile.probability if forecast is None else forecast.probability_of(profile.reply),
     )

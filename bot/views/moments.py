@@ -25,10 +25,10 @@ from bot.text.trap_report import (
 from engine.decision import SearchMode
 from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
+from engine.figure_9 import expected_scale_centi
 from engine.games import GAMES, get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import ReplyCosts
-from engine.judgement import expected_scale_centi
 from storage.errors import reason_of
 from storage.ledger.decisions import get_decision, load_decisions_by_id
 from storage.ledger.forecasts import get_forecast, load_forecasts
@@ -62,7 +62,7 @@ class Moment:
     values: tuple[tuple[float, ...], ...]
     """The opponent's expected score (0 to 1) after each reply, by depth from 2 plies; empty if unknown."""
     scale_centi: float
-    """The scale of expected scores in this position (`engine.judgement.expected_scale_centi`)."""
+    """The scale of expected scores in this position (`engine.figure_9.expected_scale_centi`)."""
 
     @property
     def marks(self) -> tuple[BoardMark, ...]:

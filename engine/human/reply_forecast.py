@@ -145,7 +145,7 @@ class Expectations:
     cost_expected: float
     """Expected cost."""
     fall_uniform: float
-    """Share of the replies that are traps in the paper's sense (`engine.judgement`)."""
+    """Share of the replies that are traps in the paper's sense (`engine.figure_9`)."""
     fall_expected: float
     """Probability that the reply is a trap in that sense."""
     bait_uniform: float

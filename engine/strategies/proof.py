@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from engine.decision import Decision, Proof, SearchMode
 from engine.errors import RecordError
 from engine.expected import expected_score
+from engine.figure_9 import expected_scale_centi
 from engine.game import WIN_CENTI
-from engine.judgement import expected_scale_centi
 from engine.search.searchers import NativeSearcher
 from engine.stop import Stopped
 from engine.strategies.move_context import MoveContext, best_raw_move, share_of

@@ -35,7 +35,7 @@ from lab.analysis.trap_counts import (
     Temptation,
     falls,
     figure9,
-    judgements,
+    verdicts_of,
     temptation,
     trap_kinds,
     trap_qualities,
@@ -138,7 +138,7 @@ def study(
     on_step("traps")
     kinds = trap_kinds(threshold_percent)
     qualities = {name: trap_qualities(people, params) for name, params in kinds.items()}
-    judged = {name: judgements(people, params) for name, params in kinds.items()}
+    judged = {name: verdicts_of(people, params) for name, params in kinds.items()}
     bad = people.loss >= MIN_ERROR_SCORE_LOSS
     on_step("bad replies")
     of_replies = _reply_predictors(people, qualities, probabilities)

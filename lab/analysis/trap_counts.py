@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decision import Candidate, Decision, OutcomeKind
-from engine.judgement import Judgement, classify_by_figure_9, judge
+from engine.figure_9 import ReplyVerdicts, classify_by_figure_9, reply_verdicts
 from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import reply_quality
 from lab.analysis.measures import Estimate, PersonShare, estimate_of, person_share
@@ -70,12 +70,14 @@ def trap_qualities(people: Population, params: TrapParams) -> NDArray[np.float64
     return np.array(found)
 
 
-def judgements(people: Population, params: TrapParams) -> list[Judgement]:
+def verdicts_of(people: Population, params: TrapParams) -> list[ReplyVerdicts]:
     """Judge the replies in each position."""
-    return [judge(each.found.candidate, params, each.found.logistic_centi) for each in people.positions]
+    return [
+        reply_verdicts(each.found.candidate, params, each.found.logistic_centi) for each in people.positions
+    ]
 
 
-def falls(judged: Sequence[Judgement]) -> NDArray[np.bool_]:
+def falls(judged: Sequence[ReplyVerdicts]) -> NDArray[np.bool_]:
     """Whether each reply counts as falling into a trap."""
     return np.array([each.is_paper_trap(reply) for each in judged for reply in each.replies], np.bool_)
 
@@ -84,14 +86,14 @@ def figure9(
     people: Population,
     name: str,
     params: TrapParams,
-    judged: Sequence[Judgement],
+    judged: Sequence[ReplyVerdicts],
     probabilities: Mapping[str, NDArray[np.float64]],
 ) -> Figure9:
     """The counts of Figure 9 under one trap definition.
 
     Args:
         name: Name of the trap definition.
-        judged: The judgement of every position under that definition.
+        judged: The verdicts of every position under that definition.
         probabilities: Each model's probabilities for the replies, keyed by model name.
     """
     outcomes = []

@@ -21,9 +21,9 @@ from bot.match.participants import OurPlayer
 from bot.match.play import play_game
 from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
 from engine.decision import Decision
+from engine.figure_9 import MIN_ERROR_COST, expected_scale_centi, reply_verdicts
 from engine.game import WIN_CENTI, ply_of_loss
 from engine.human.opponent_value import expectation
-from engine.judgement import MIN_ERROR_COST, expected_scale_centi, judge
 from engine.params import TrapParams
 from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.searchers import NativeSearcher, make_searcher
@@ -210,7 +210,7 @@ def judged_reply(decision: Decision, reply: str) -> tuple[int, int] | None:
     profiles = {each.reply: each.scores_centi for each in decision.chosen.replies}
     if not decision.is_complete or len(profiles) < 2 or reply not in profiles:
         return None
-    verdicts = judge(decision.chosen, TrapParams(), expected_scale_centi(decision)).replies
+    verdicts = reply_verdicts(decision.chosen, TrapParams(), expected_scale_centi(decision)).replies
     most = 100 * CHECKMATE_PAWNS
     pawns = {each: max(-most, min(most, scores[-1])) for each, scores in profiles.items()}
     cost = next(each.cost for each in verdicts if each.reply == reply)

@@ -37,12 +37,12 @@ TABLE = (
         sample=24,
     ),
     GuardedModule(
-        "engine/judgement.py",
-        ("tests/engine/test_judgement.py",),
+        "engine/figure_9.py",
+        ("tests/engine/test_figure_9.py",),
         fixed=(
             (
-                "kind is OutcomeKind.FELL_FOR_PAPER_TRAP and judgement.trap == judged",
-                "judgement.trap == judged",
+                "kind is OutcomeKind.FELL_FOR_PAPER_TRAP and verdicts.trap == judged",
+                "verdicts.trap == judged",
             ),
             ("judged.quality >= self.threshold", "judged.quality > self.threshold"),
         ),
@@ -52,7 +52,7 @@ TABLE = (
         ("tests/engine/test_bait_rule.py",),
         sample=24,
         fixed=(
-            ("looks[reply] >= best_look", "looks[reply] > best_look"),
+            ("shallow_scores[reply] >= best_score", "shallow_scores[reply] > best_score"),
             ("if p >= MIN_BAIT_P)", "if p > MIN_BAIT_P)"),
             ("ordered[:LIKELIEST]", "ordered"),
         ),

@@ -22,7 +22,7 @@ from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind, SearchMode
 from engine.errors import RecordError
 from engine.expected import WHOLE
-from engine.judgement import JUDGE_RULE
+from engine.figure_9 import FIGURE_9_RULE
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.inference.suspects import MAX_FAST_REPLY_S, MIN_COPIED_PLIES, NO_OPENING
 from storage.evidence.inference.timestamps import microseconds
@@ -241,7 +241,7 @@ class _Reply:
     @classmethod
     def of(cls, row: Any, *, is_game_judged: bool) -> "_Reply | None":
         """Convert a row of the statement that reads decisions; None if the decision has no row in `REPLY`."""
-        is_classified, is_forecast = row.outcome_rule == JUDGE_RULE, row.forecast_rule == FORECAST_RULE
+        is_classified, is_forecast = row.outcome_rule == FIGURE_9_RULE, row.forecast_rule == FORECAST_RULE
         reply = cls(row, is_game_judged, is_classified, is_forecast)
         is_there = is_classified or (is_forecast and row.bait is not None)
         return reply if row.is_decided is not None and is_there else None
@@ -274,7 +274,7 @@ class _Reply:
         """The reply's flags."""
         row, flags = self.row, ReplyFlag(0)
         is_answered, is_judged = self.is_classified and row.reply is not None, self.cost is not None
-        is_counted = is_answered and self.is_forecast and row.rule == JUDGE_RULE and row.reply_count >= 2
+        is_counted = is_answered and self.is_forecast and row.rule == FIGURE_9_RULE and row.reply_count >= 2
         for flag, is_true in (
             (ReplyFlag.COUNTED, is_counted),
             (ReplyFlag.JUDGED, is_judged),
@@ -379,15 +379,15 @@ def is_outdated(row: Any) -> bool:
     Statistics omit such a decision until ``desdemona db recheck`` has classified it again.
     """
     return row.is_complete and (
-        row.rule not in (None, JUDGE_RULE)
-        or row.outcome_rule not in (None, JUDGE_RULE)
+        row.rule not in (None, FIGURE_9_RULE)
+        or row.outcome_rule not in (None, FIGURE_9_RULE)
         or row.forecast_rule != FORECAST_RULE
     )
 
 
 def is_classified() -> ColumnElement[bool]:
     """Condition on `OutcomeRow`: the reply was classified under the current rules."""
-    return OutcomeRow.rule == JUDGE_RULE
+    return OutcomeRow.rule == FIGURE_9_RULE
 
 
 def named_bait() -> tuple[ColumnElement[bool], ...]:

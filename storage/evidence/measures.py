@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decision import OutcomeKind
-from engine.judgement import MIN_ERROR_COST
+from engine.figure_9 import MIN_ERROR_COST
 from storage.evidence.inference.any_time import AnyTimeEstimate, PlannedN, SequenceDesign, estimates_of_sums
 from storage.evidence.inference.persons import Codes, Floats, first_and_codes
 from storage.evidence.replies import (

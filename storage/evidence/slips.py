@@ -7,7 +7,7 @@ decided (docs/trials.md).
 
 from sqlalchemy import ColumnElement, and_, func
 
-from engine.judgement import MIN_ERROR_COST
+from engine.figure_9 import MIN_ERROR_COST
 from storage.tables.games import DecisionRow, ForecastRow, JudgementRow
 
 

@@ -20,8 +20,8 @@ from sqlalchemy import ColumnElement, Select, and_, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import FORECAST_RULE
+from engine.figure_9 import FIGURE_9_RULE
 from engine.judge import JUDGE_VERSION
-from engine.judgement import JUDGE_RULE
 from storage.evidence.game_records import GameSummary, game_records
 from storage.evidence.replies import LAYOUT
 from storage.records import GameStatus
@@ -45,7 +45,7 @@ def is_current() -> tuple[ColumnElement[bool], ...]:
     """Conditions on `GameSummaryRow`: the summary was made with the current layout and rules."""
     return (
         GameSummaryRow.layout == LAYOUT,
-        GameSummaryRow.rule == JUDGE_RULE,
+        GameSummaryRow.rule == FIGURE_9_RULE,
         GameSummaryRow.forecast_rule == FORECAST_RULE,
         GameSummaryRow.judge_version == JUDGE_VERSION,
     )
@@ -112,7 +112,7 @@ def _row(record: GameSummary) -> Mapping[str, Any]:
     return {
         "game_id": record.id,
         "layout": LAYOUT,
-        "rule": JUDGE_RULE,
+        "rule": FIGURE_9_RULE,
         "forecast_rule": FORECAST_RULE,
         "judge_version": JUDGE_VERSION,
         "stamp": randbits(63),

@@ -8,7 +8,7 @@ from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, func, se
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased, joinedload
 
-from engine.decision import Candidate, Decision, Outcome, ProfileJudgement
+from engine.decision import Candidate, Decision, Outcome, ProfileVerdict
 from storage.errors import DuplicateDecision
 from storage.inserts import core_table, insert_new
 from storage.records import DecisionState, StoredDecision, columns_of, from_row
@@ -37,13 +37,13 @@ _STORE_PROFILE = (
 
 
 async def commit_decision(
-    session: AsyncSession, game_id: int, ply: int, decision: Decision, judged: ProfileJudgement | None
+    session: AsyncSession, game_id: int, ply: int, decision: Decision, judged: ProfileVerdict | None
 ) -> StoredDecision:
     """Store a decision. Send the move only after the transaction is committed.
 
     Args:
         ply: Number of earlier moves in the game, including passes.
-        judged: The judgement of the decision's profile; None if the profile is incomplete.
+        judged: The verdict on the decision's profile; None if the profile is incomplete.
 
     Returns:
         The decision in the form that `get_decision` returns.
@@ -151,7 +151,7 @@ async def mark_dropped(session: AsyncSession, decision_id: int) -> None:
 
 
 async def store_profile(
-    session: AsyncSession, decision_id: int, decision: Decision, judged: ProfileJudgement
+    session: AsyncSession, decision_id: int, decision: Decision, judged: ProfileVerdict
 ) -> None:
     """Replace a decision's record with one that includes the chosen move's complete profile.
 
@@ -227,7 +227,7 @@ def _standing(*which: ColumnElement[bool]) -> Select[DecisionRow]:
     )
 
 
-def profile_columns(decision: Decision, judged: ProfileJudgement | None) -> dict[str, Any]:
+def profile_columns(decision: Decision, judged: ProfileVerdict | None) -> dict[str, Any]:
     """Compute the columns derived from a decision's profile; an incomplete one gives only `is_complete`."""
     if judged is None:
         return {"is_complete": False}

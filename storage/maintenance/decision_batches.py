@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import LargeBinary, Select, delete, func, select, type_coerce, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import Decision, Outcome, ProfileJudgement
+from engine.decision import Decision, Outcome, ProfileVerdict
 from engine.human.reply_forecast import Expectations, ReplyForecast
 from storage.evidence.summaries import delete_summaries
 from storage.ledger.decisions import reply_scores, store_profile
@@ -25,7 +25,7 @@ _Statement = Select[*tuple[Any, ...]]
 _COPIED = ("depth", "nodes", "time_s", "search_mode", "is_complete")
 """Columns that are copies of the decision's attributes of the same names."""
 _JUDGED = ("is_trap", "trap_quality", "reply_count", "is_decided")
-"""Columns that are copies of the profile judgement's attributes of the same names."""
+"""Columns that are copies of the profile verdict's attributes of the same names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,14 @@ class RecordedDecision:
 
 
 def wrong_columns(
-    found: RecordedDecision, decision: Decision, judged: ProfileJudgement | None
+    found: RecordedDecision, decision: Decision, judged: ProfileVerdict | None
 ) -> dict[str, object]:
     """Return the columns of a decision's row that contradict its record, with their correct values.
 
     Args:
         found: The decision's row; columns judged under other rules are skipped.
         decision: The decision parsed from its record.
-        judged: The judgement of the decision's profile; None if the profile is incomplete.
+        judged: The verdict on the decision's profile; None if the profile is incomplete.
     """
     expected: dict[str, object] = {name: getattr(decision, name) for name in _COPIED}
     expected["replies"] = reply_scores(decision.chosen) if decision.chosen.is_whole else None
@@ -202,7 +202,7 @@ async def complete_decision(
     session: AsyncSession,
     found: RecordedDecision,
     decision: Decision,
-    judged: ProfileJudgement | None,
+    judged: ProfileVerdict | None,
     outcome: Outcome | None,
     made: tuple[ReplyForecast, Expectations] | None = None,
 ) -> bool | None:
@@ -213,7 +213,7 @@ async def complete_decision(
     Args:
         found: The decision as it was read before.
         decision: The same decision, with the chosen move's complete profile if it was found.
-        judged: The judgement of that profile; None if the profile is incomplete.
+        judged: The verdict on that profile; None if the profile is incomplete.
         outcome: The new outcome; None if a current outcome exists or the decision cannot be judged.
         made: The new forecast and its sums; None if the decision has a forecast or cannot have one.
 

@@ -226,7 +226,7 @@ class DecisionRow(Base):
     nodes: Mapped[int] = mapped_column(BigInt)
     time_s: Mapped[float]
     is_complete: Mapped[bool]
-    # The next five are null until the profile is complete (`engine.judgement`; is_decided also by rule 1).
+    # The next five are null until the profile is complete (`engine.figure_9`; is_decided also by rule 1).
     is_trap: Mapped[bool | None]
     trap_quality: Mapped[float | None]
     reply_count: Mapped[int | None]

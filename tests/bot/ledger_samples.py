@@ -9,8 +9,8 @@ from sqlalchemy import select
 from bot.base.events import EndReason
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind
+from engine.figure_9 import classify_by_figure_9
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import classify_by_figure_9
 from engine.verification import verify
 from storage.database import Database
 from storage.evidence.summaries import games_to_summarise, list_finished_games, repair_summaries

@@ -7,10 +7,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from bot.text.trap_report import DecisionReport, JudgedReply, ReplyReport, shown_cost
 from engine.bait_rule import ExpectedReplies, forecast, likeliest_replies, with_costs
 from engine.decision import Candidate, Decision, ModelInfo, ReplyProfile
+from engine.figure_9 import classify_by_figure_9, expected_scale_centi
 from engine.forecasts import own_costs
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import ReplyCost
-from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.params import TrapParams
 from storage.ledger.games import finish_game, load_game
 from storage.ledger.judgements import store_judgements

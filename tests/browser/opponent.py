@@ -12,10 +12,10 @@ from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.bait_rule import forecast
 from engine.completion import complete
 from engine.decision import Decision
+from engine.figure_9 import classify_by_figure_9, expected_scale_centi
 from engine.forecasts import decision_costs, judged_forecast
 from engine.game import Game, replay
 from engine.judge import ReplyCosts
-from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher

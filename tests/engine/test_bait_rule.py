@@ -24,10 +24,10 @@ from engine.bait_rule import (
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import expected_score
+from engine.figure_9 import reply_verdicts
 from engine.game import WIN_CENTI
 from engine.human.reply_forecast import Bait, ReplyForecast
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
-from engine.judgement import judge
 from engine.params import TrapParams
 
 SCALE_CENTI = 100.0
@@ -179,14 +179,14 @@ def test_expectations() -> None:
     """By the judge's cost where it is known: r1 costs 12 and not 10.11 %, r2 5 and not 38.08 %."""
     move = candidate((5, 0, 0), BAIT, (190, 195, 200), (0, 0, 30))
     made = forecast(move, SCALE_CENTI, ExpectedReplies((0.5, 0.25, 0.15, 0.1), MODEL))
-    judgement = judge(move, TrapParams(), SCALE_CENTI)
-    assert [each.cost for each in judgement.replies] == [0, 1011, 3808, 744]
-    assert [judgement.is_paper_trap(each) for each in judgement.replies] == [False, True, False, True]
-    unjudged = expectations(made, judgement)
+    verdicts = reply_verdicts(move, TrapParams(), SCALE_CENTI)
+    assert [each.cost for each in verdicts.replies] == [0, 1011, 3808, 744]
+    assert [verdicts.is_paper_trap(each) for each in verdicts.replies] == [False, True, False, True]
+    unjudged = expectations(made, verdicts)
     assert (unjudged.error_uniform, unjudged.error_expected) == pytest.approx((0.5, 0.4))
     assert (unjudged.cost_uniform, unjudged.cost_expected) == pytest.approx((1390.75, 898.35))
     assert (unjudged.bait_uniform, unjudged.bait_expected) == (0, 0)
-    found = expectations(with_costs(made, move, SCALE_CENTI, costs_of("r0", r1=1200, r2=500)), judgement)
+    found = expectations(with_costs(made, move, SCALE_CENTI, costs_of("r0", r1=1200, r2=500)), verdicts)
     assert (found.error_uniform, found.error_expected) == pytest.approx((0.25, 0.25))
     assert (found.cost_uniform, found.cost_expected) == pytest.approx((611, 449.4))
     assert (found.fall_uniform, found.fall_expected) == pytest.approx((0.5, 0.35))
@@ -195,9 +195,9 @@ def test_expectations() -> None:
 
 def test_a_cost_of_exactly_a_tenth_is_an_error() -> None:
     move = candidate((0, 0), (0, 4055))
-    judgement = judge(move, TrapParams(), 10_000.0)
-    assert [each.cost for each in judgement.replies] == [0, 1000]
-    found = expectations(forecast(move, 10_000.0, ExpectedReplies((0.75, 0.25), MODEL)), judgement)
+    verdicts = reply_verdicts(move, TrapParams(), 10_000.0)
+    assert [each.cost for each in verdicts.replies] == [0, 1000]
+    found = expectations(forecast(move, 10_000.0, ExpectedReplies((0.75, 0.25), MODEL)), verdicts)
     assert (found.error_uniform, found.error_expected) == (0.5, 0.25)
 
 
@@ -212,7 +212,7 @@ def test_the_end_of_the_game() -> None:
     over = Candidate("m", 0, False, 0, complete=True)
     made = forecast(over, SCALE_CENTI)
     assert (made.replies, made.probabilities, made.is_judged) == ((), (), True)
-    nothing = expectations(made, judge(over, TrapParams(), SCALE_CENTI))
+    nothing = expectations(made, reply_verdicts(over, TrapParams(), SCALE_CENTI))
     assert (nothing.error_uniform, nothing.error_expected, nothing.bait_uniform) == (0, 0, 0)
 
 

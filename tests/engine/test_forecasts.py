@@ -12,12 +12,12 @@ from engine.completion import complete
 from engine.decision import UNKNOWN_PERSON, Decision, ModelInfo, Person, SearchMode
 from engine.errors import IncompleteProfile
 from engine.expected import expected_score
+from engine.figure_9 import decision_verdicts, expected_scale_centi
 from engine.forecasts import decision_costs, decision_expectations, forecast_replies, judged_forecast
 from engine.games import get_rules
 from engine.human.opponent_model_search import GameModels
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import JUDGE_VERSION, reply_costs
-from engine.judgement import expected_scale_centi, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.reference import Searcher
@@ -62,7 +62,7 @@ def after(decision: Decision) -> Any:
 
 
 def test_baits_are_the_rule_by_the_judge() -> None:
-    """The rule once more, from a judgement of its own; some likely errors are no baits."""
+    """The rule once more, from a verdicts of its own; some likely errors are no baits."""
     found = refused = 0
     for made in middle_games():
         forecast = forecast_of(made)
@@ -125,7 +125,9 @@ def test_a_game_that_needs_another_engine_keeps_its_scores(monkeypatch: pytest.M
         replies = [each.reply for each in made.chosen.replies]
         costs = decision_costs(made, replies, StopFlag())
         assert [each.reply for each in costs.replies] == replies
-        assert [each.cost for each in costs.replies] == [each.cost for each in judge_decision(made).replies]
+        assert [each.cost for each in costs.replies] == [
+            each.cost for each in decision_verdicts(made).replies
+        ]
         assert costs.best.score_centi == -made.chosen.raw_centi
         assert {each.depth for each in costs.replies} == {made.depth - 1}
         assert forecast_of(made).is_judged
@@ -191,18 +193,18 @@ def test_whoever_moves_at_random_does_as_chance_expects() -> None:
     moves = 0
     for seed in range(150):
         made = decided(random_position(OTHELLO, random.Random(seed), plies=6 + seed % 40), depth=3)
-        judgement, count = judge_decision(made), len(made.chosen.replies)
+        verdicts, count = decision_verdicts(made), len(made.chosen.replies)
         if count < 2:
             continue
         probabilities = ExpectedReplies((1 / count,) * count, uniform)
         found = forecast(made.chosen, expected_scale_centi(made), probabilities)
-        sums = expectations(found, judgement)
+        sums = expectations(found, verdicts)
         assert sums.error_uniform == pytest.approx(sums.error_expected, abs=1e-4)
         expected["error"] += sums.error_uniform
         expected["fall"] += sums.fall_uniform
-        played = rng.choice(judgement.replies)
+        played = rng.choice(verdicts.replies)
         happened["error"] += played.cost >= 1000
-        happened["fall"] += judgement.is_paper_trap(played)
+        happened["fall"] += verdicts.is_paper_trap(played)
         moves += 1
     for what, count in happened.items():
         interval = share(count, moves)
@@ -230,7 +232,9 @@ def test_both_moves_of_a_draw_are_forecast() -> None:
             decision_expectations(decision, replace(by_looks, other=None))
         with pytest.raises(ValueError, match=f"the forecast does not match the replies to {decision.move}"):
             decision_expectations(decision, replace(by_looks, replies=by_looks.replies[::-1]))
-        assert decision_expectations(decision, by_looks) == expectations(by_looks, judge_decision(decision))
+        assert decision_expectations(decision, by_looks) == expectations(
+            by_looks, decision_verdicts(decision)
+        )
         human = FakeModel(
             "othello", lambda game, ask: first_reply(game, ask.positions[-1]), max_history_positions=2
         )

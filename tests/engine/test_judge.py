@@ -8,6 +8,7 @@ import pytest
 from engine.decision import DirectMove, SearchMode
 from engine.errors import RecordError
 from engine.expected import WHOLE
+from engine.figure_9 import MIN_ERROR_COST
 from engine.game import WIN_CENTI, IllegalMove
 from engine.games import get_rules
 from engine.judge import (
@@ -19,7 +20,6 @@ from engine.judge import (
     position_value,
     reply_costs,
 )
-from engine.judgement import MIN_ERROR_COST
 from engine.lookup.source import LookupMove
 from engine.search.reference import minimax
 from engine.stop import StopFlag, Stopped

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from engine.completion import complete
 from engine.decision import Decision, DirectMove, ReplyProfile, SourceInfo, VarietyDraw
 from engine.errors import EngineMismatch, RecordError
+from engine.figure_9 import classify_by_figure_9
 from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES, get_rules
 from engine.games.othello import Othello, OthelloPosition
-from engine.judgement import classify_by_figure_9
 from engine.lookup.othello_book import Book, BookMove, canonical
 from engine.move_chooser import MoveChooser
 from engine.params import Assessment, DecidedScores, Scale, TrapParams

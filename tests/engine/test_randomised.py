@@ -11,8 +11,8 @@ import pytest
 from engine.completion import complete
 from engine.decision import Decision, SearchMode, TrialDraw
 from engine.errors import BadSettings, RecordError
+from engine.figure_9 import classify_by_figure_9, decision_verdicts
 from engine.games import get_rules
-from engine.judgement import classify_by_figure_9, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, Scale, TrapParams
 from engine.randomised import MIN_REPLIES, checksum, selects_trap
@@ -110,7 +110,7 @@ def test_both_moves_are_recorded_whatever_is_drawn(seed: int, move: str) -> None
     for each in (draw.trap, draw.control):
         as_played = replace(decision, move=each)
         assert as_played.is_complete
-        assert judge_decision(as_played).is_trap is (each == draw.trap)
+        assert decision_verdicts(as_played).is_trap is (each == draw.trap)
         found = complete(replace(own, move=each, candidates=decision.candidates), make_searcher("othello", 1),
                          StopFlag())  # fmt: skip
         assert found.chosen == as_played.chosen

@@ -9,11 +9,11 @@ from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
+from engine.figure_9 import FIGURE_9_RULE, profile_verdict
 from engine.forecasts import decision_expectations
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import JUDGE_VERSION
-from engine.judgement import JUDGE_RULE, judge_profile
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher
@@ -66,7 +66,7 @@ def decision(*, quality: float = 0.0, replies: int = 3, complete: bool = True) -
 
     Args:
         quality: Of the trap at reply d6, as the player saw it: from 100 up it also reaches the threshold of
-            `engine.judgement`, below it does not, and with 0 no reply is a trap.
+            `engine.figure_9`, below it does not, and with 0 no reply is a trap.
     """
     names = ("f6", "d6", "f4")[:replies]
     rows = ((50, 60, 100), (-300, -250, 400 if quality >= 100 else 200), (0, 50, 200))
@@ -101,11 +101,11 @@ def decision(*, quality: float = 0.0, replies: int = 3, complete: bool = True) -
     )
 
 
-FELL = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "d6", True, 744.0, 300, 922, JUDGE_RULE)
-FELL_ELSE = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "f4", False, 600.0, 250, 770, JUDGE_RULE)
-OPTIMAL = Outcome(OutcomeKind.OPTIMAL, "f6", False, 0.0, 0, 0, JUDGE_RULE)
-ERRED = Outcome(OutcomeKind.ERRED_ELSEWHERE, "f4", False, 205.0, 100, 313, JUDGE_RULE)
-UNANSWERED = Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, JUDGE_RULE)
+FELL = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "d6", True, 744.0, 300, 922, FIGURE_9_RULE)
+FELL_ELSE = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "f4", False, 600.0, 250, 770, FIGURE_9_RULE)
+OPTIMAL = Outcome(OutcomeKind.OPTIMAL, "f6", False, 0.0, 0, 0, FIGURE_9_RULE)
+ERRED = Outcome(OutcomeKind.ERRED_ELSEWHERE, "f4", False, 205.0, 100, 313, FIGURE_9_RULE)
+UNANSWERED = Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, FIGURE_9_RULE)
 
 
 DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
@@ -125,7 +125,7 @@ def drawn_decision(*, trap: bool) -> Decision:
 
 async def commit_decision(session: AsyncSession, game_id: int, ply: int, made: Decision) -> int:
     """Commit a decision, judged if its profile is complete; its key."""
-    judged = judge_profile(made) if made.is_complete else None
+    judged = profile_verdict(made) if made.is_complete else None
     return (await decisions.commit_decision(session, game_id, ply, made, judged)).id
 
 

@@ -36,8 +36,8 @@ import migrations
 from engine.bait_rule import forecast
 from engine.decision import Decision
 from engine.errors import RecordError
+from engine.figure_9 import expected_scale_centi
 from engine.game import WIN_CENTI
-from engine.judgement import expected_scale_centi
 from engine.params import Scale, TrapParams
 from storage import migrate
 from storage.database import Database, create_engine, parse_url

@@ -14,9 +14,9 @@ from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.decision import OutcomeKind, ReplyProfile
 from engine.errors import PrunedRecord
 from engine.expected import PER_PERCENT, expected_score
+from engine.figure_9 import classify_by_figure_9
 from engine.game import WIN_CENTI, replay
 from engine.games import get_rules
-from engine.judgement import classify_by_figure_9
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher

@@ -21,11 +21,11 @@ from bot.text.puzzle_text import bait_text, good_replies_text, hint_text, title_
 from bot.text.sentence import part_json
 from bot.text.trap_report import BaitReport, DecisionReport, JudgedReply, decision_report
 from engine.errors import EngineFault, IncompleteProfile, RecordError
+from engine.figure_9 import classify_by_figure_9
 from engine.game import Game, Move, continued_position, move_number
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import ReplyCosts, ReplyWord
-from engine.judgement import classify_by_figure_9
 from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped

@@ -5,7 +5,7 @@ move before it; and games of trappy and standard minimax against models of peopl
 bot's own games are not read here: they change from day to day, while a job's result must depend only on its
 arguments and the seed, so that a resumed run gives the same numbers anywhere. They are also monitored
 continuously, which requires another kind of interval. `desdemona stats --by strategy` reports those games;
-its rows "Figure 9" hold the same counts, made by the same function (`engine.judgement.classify_by_figure_9`).
+its rows "Figure 9" hold the same counts, made by the same function (`engine.figure_9.classify_by_figure_9`).
 A test checks that both counts agree.
 """
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bot.match.play import MatchGameRecord
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
-from engine.judgement import MIN_ERROR_COST, ReplyVerdict, classify_by_figure_9, judge_decision
+from engine.figure_9 import MIN_ERROR_COST, ReplyVerdict, classify_by_figure_9, decision_verdicts
 from engine.params import TrapParams
 from lab.analysis.analysis_runner import analysed
 from lab.analysis.measures import PersonShare, person_share
@@ -75,21 +75,21 @@ def trap_reply(decision: Decision, reply: str | None) -> TrapReply | None:
     """
     if not decision.chosen.is_whole or len(decision.chosen.replies) < 2:
         return None
-    outcome, judgement = classify_by_figure_9(decision, reply), judge_decision(decision)
-    by_band = [_in_band(judgement.replies, band) for band in range(len(BAND_MIN_COSTS))]
-    traps = [[each for each in some if judgement.is_paper_trap(each)] for some in by_band]
-    others = [[each for each in some if not judgement.is_paper_trap(each)] for some in by_band]
-    band = -1 if outcome.reply is None else _band(judgement.of(outcome.reply))
-    count = len(judgement.replies)
+    outcome, verdicts = classify_by_figure_9(decision, reply), decision_verdicts(decision)
+    by_band = [_in_band(verdicts.replies, band) for band in range(len(BAND_MIN_COSTS))]
+    traps = [[each for each in some if verdicts.is_paper_trap(each)] for some in by_band]
+    others = [[each for each in some if not verdicts.is_paper_trap(each)] for some in by_band]
+    band = -1 if outcome.reply is None else _band(verdicts.of(outcome.reply))
+    count = len(verdicts.replies)
     return TrapReply(
         kind=KINDS.index(outcome.kind),
-        is_trap=int(judgement.is_trap),
-        is_decided=int(judgement.is_decided),
+        is_trap=int(verdicts.is_trap),
+        is_decided=int(verdicts.is_decided),
         fell_for_best=int(outcome.fell_for_best),
         erred=int(outcome.cost >= MIN_ERROR_COST),
-        random_optimal=round(sum(each.is_best for each in judgement.replies) / count, _DIGITS),
-        random_fell=round(sum(map(judgement.is_paper_trap, judgement.replies)) / count, _DIGITS),
-        random_erred=round(sum(each.cost >= MIN_ERROR_COST for each in judgement.replies) / count, _DIGITS),
+        random_optimal=round(sum(each.is_best for each in verdicts.replies) / count, _DIGITS),
+        random_fell=round(sum(map(verdicts.is_paper_trap, verdicts.replies)) / count, _DIGITS),
+        random_erred=round(sum(each.cost >= MIN_ERROR_COST for each in verdicts.replies) / count, _DIGITS),
         band=band,
         traps=len(traps[band]) if band >= 0 else 0,
         others=len(others[band]) if band >= 0 else 0,

@@ -8,7 +8,7 @@ from sqlalchemy import Text, cast, select
 
 from engine.bait_rule import FORECAST_RULE
 from engine.expected import WHOLE
-from engine.judgement import JUDGE_RULE, MIN_ERROR_COST
+from engine.figure_9 import FIGURE_9_RULE, MIN_ERROR_COST
 from storage.evidence.exports.columns import (
     OF_GAME,
     STRATEGY,
@@ -187,7 +187,7 @@ OUTCOMES = export_of(
             ForecastRow.prior,
         ),
         _is(
-            JUDGE_RULE,
+            FIGURE_9_RULE,
             "is_current",
             "1: classified by current rules; statistics ignore other rows until `db recheck`",
             OutcomeRow.rule,

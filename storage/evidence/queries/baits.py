@@ -15,7 +15,7 @@ from sqlalchemy import Double, and_, cast, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
-from engine.judgement import JUDGE_RULE
+from engine.figure_9 import FIGURE_9_RULE
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean_of_persons
 from storage.evidence.inference.persons import codes_of
 from storage.evidence.rating_bands import BAND_WIDTH
@@ -300,7 +300,9 @@ async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEnc
         .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == JUDGE_RULE))
+        .outerjoin(
+            OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == FIGURE_9_RULE)
+        )
         .outerjoin(JudgementRow, judgement_of_decision())
         .where(ForecastRow.decision_id.in_(keys))
     )

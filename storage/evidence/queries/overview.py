@@ -8,8 +8,8 @@ from sqlalchemy import Double, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
+from engine.figure_9 import FIGURE_9_RULE
 from engine.judge import MIN_SMALL_COST
-from engine.judgement import JUDGE_RULE
 from storage.evidence.game_records import named_bait
 from storage.evidence.queries.sql_time import hour_of, latest_moves, quantiles
 from storage.evidence.reading import NOT_A_MATCH, read_games
@@ -146,7 +146,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             *named_bait(),
             ForecastRow.is_taken.is_not(None),
             OutcomeRow.reply.is_not(None),
-            OutcomeRow.rule == JUDGE_RULE,
+            OutcomeRow.rule == FIGURE_9_RULE,
             GameRow.state != GameStatus.ABORTED,
             GameRow.site != MATCH_SITE,
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.judgement import MIN_ERROR_COST
+from engine.figure_9 import MIN_ERROR_COST
 from storage.evidence.inference.calibration import Calibration, calibration
 from storage.evidence.measures import Cells
 from storage.evidence.reading import played_game_conditions, read_replies

@@ -15,8 +15,8 @@ from enum import StrEnum
 from typing import Any, Self
 
 from engine.bait_rule import FORECAST_RULE
+from engine.figure_9 import FIGURE_9_RULE
 from engine.judge import JUDGE_VERSION
-from engine.judgement import JUDGE_RULE
 from storage.evidence.inference.any_time import AnyTimeEstimate
 from storage.evidence.intervals import Performance
 from storage.filters import PHASE_PLIES
@@ -54,7 +54,7 @@ class GroupKey(StrEnum):
         return [known[name] for name in names]
 
 
-RULES = {"judge": JUDGE_VERSION, "baits": FORECAST_RULE, "figure_9": JUDGE_RULE}
+RULES = {"judge": JUDGE_VERSION, "baits": FORECAST_RULE, "figure_9": FIGURE_9_RULE}
 """The versions of the rules that make the numbers: costs and errors, baits, and the paper's traps."""
 OF_REPLY = frozenset({GroupKey.PHASE, GroupKey.MODEL})
 """The keys that group replies; all other keys group games."""

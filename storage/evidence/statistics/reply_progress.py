@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.judgement import MIN_ERROR_COST
+from engine.figure_9 import MIN_ERROR_COST
 from storage.evidence.inference.fixed import fixed_mean_of_persons
 from storage.evidence.inference.persons import Codes, Floats
 from storage.evidence.inference.timestamps import time_of

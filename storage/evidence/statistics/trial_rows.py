@@ -18,9 +18,9 @@ from engine.bait_rule import expected_by_rank
 from engine.decision import Candidate, Decision, SearchMode
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE
+from engine.figure_9 import expected_scale_centi, reply_verdicts
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import expected_scale_centi, judge
 from engine.randomised import undrawn_candidate, verify_trial_draw
 from storage.errors import decoding, reason_of
 from storage.evidence.game_records import RANDOMISERS, probability_of
@@ -336,7 +336,7 @@ class _Costs:
 
     def __init__(self, decision: Decision, candidate: Candidate, forecast: ReplyForecast | None) -> None:
         scale_centi = expected_scale_centi(decision)
-        self._judgement = judge(candidate, decision.params, scale_centi)
+        self._judgement = reply_verdicts(candidate, decision.params, scale_centi)
         costs = [each.cost for each in self._judgement.replies]
         if forecast is None:
             probabilities = expected_by_rank(candidate, scale_centi).probabilities

@@ -10,8 +10,8 @@ from bot.game.game_runner import GameRunner
 from bot.game.ledger import GameLedger, sets_bait
 from engine.bait_rule import ExpectedReplies, forecast
 from engine.decision import Decision
+from engine.figure_9 import expected_scale_centi
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import expected_scale_centi
 from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.evidence.game_records import named_bait

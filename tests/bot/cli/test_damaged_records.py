@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select, update
 
 from engine.bait_rule import forecast
-from engine.judgement import expected_scale_centi
+from engine.figure_9 import expected_scale_centi
 from storage.database import Database
 from storage.ledger.decisions import mark_confirmed
 from storage.ledger.games import finish_game

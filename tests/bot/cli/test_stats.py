@@ -12,8 +12,8 @@ from sqlalchemy import func, select, text, update
 from bot.base.old_names import add_old_keys
 from bot.base.rounding import NO_VALUE
 from engine.bait_rule import FORECAST_RULE, forecast
+from engine.figure_9 import FIGURE_9_RULE, classify_by_figure_9, expected_scale_centi
 from engine.judge import JUDGE_VERSION
-from engine.judgement import JUDGE_RULE, classify_by_figure_9, expected_scale_centi
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
 from storage.ledger.games import finish_game
@@ -93,7 +93,7 @@ def test_groups_in_json_and_csv(desdemona: Command) -> None:
         ]
     )
     assert [row["replies"] for row in rows] == [0, 2, 0]
-    assert rows[0]["rules"] == {"judge": JUDGE_VERSION, "baits": FORECAST_RULE, "figure_9": JUDGE_RULE}
+    assert rows[0]["rules"] == {"judge": JUDGE_VERSION, "baits": FORECAST_RULE, "figure_9": FIGURE_9_RULE}
     _, out, _ = desdemona("stats", "--by", "rating-band", "--format", "csv")
     flat = list(csv.DictReader(io.StringIO(out)))
     assert [(row["site"], row["rating-band"]) for row in flat] == [

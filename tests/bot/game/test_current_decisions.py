@@ -7,7 +7,7 @@ import pytest
 
 from bot.game.current_decisions import MAX_CACHED_DECISIONS, CurrentDecisions
 from engine.bait_rule import forecast
-from engine.judgement import expected_scale_centi
+from engine.figure_9 import expected_scale_centi
 from storage.records import DecisionState, StoredDecision
 from tests.storage.samples import decision
 

@@ -14,7 +14,7 @@ from bot.game.assignment import Assignment
 from bot.game.ledger import GameLedger
 from engine.bait_rule import forecast
 from engine.decision import Decision
-from engine.judgement import expected_scale_centi
+from engine.figure_9 import expected_scale_centi
 from engine.params import TrapParams
 from storage.database import Database, Role
 from storage.errors import StorageError

@@ -23,12 +23,12 @@ from engine.decision import (
     SearchMode,
     SourceInfo,
 )
+from engine.figure_9 import FIGURE_9_RULE, profile_verdict
 from engine.forecasts import own_costs
 from engine.game import WIN_CENTI
 from engine.games import get_rules
 from engine.human.opponent_value import UNSEARCHED
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
-from engine.judgement import JUDGE_RULE, judge_profile
 from engine.params import OpponentParams, Scale, TrapParams
 from storage.database import Database
 from storage.ledger.decisions import get_decision, list_decisions, store_profile
@@ -197,7 +197,7 @@ def _chess_decision(params: TrapParams, *, trap_final: int = 300, **changes: Any
 
 async def _chess_report(database: Database, made: Decision) -> GameReport:
     """The report on a game that the judge has judged as the decision's own scores do."""
-    fell = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "b8c6", True, 2400.0, 280, 3200, JUDGE_RULE)
+    fell = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "b8c6", True, 2400.0, 280, 3200, FIGURE_9_RULE)
     async with database.write() as session:
         game = await opened(session, game="chess", variant="standard", strategy=made.strategy)
         decision_id = await commit_decision(session, game.id, 0, made)
@@ -326,7 +326,7 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
         stored = await get_decision(session, game.id, 0)
         assert stored is not None
         completed = made.with_chosen(replace(made.chosen, replies=whole, complete=True))
-        await store_profile(session, stored.id, completed, judge_profile(completed))
+        await store_profile(session, stored.id, completed, profile_verdict(completed))
         report = await reported(session)
     assert len(early.decisions[0].replies) == 2  # nobody has looked into the third
     (told,) = report.decisions

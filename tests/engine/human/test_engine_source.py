@@ -9,12 +9,12 @@ import pytest
 from engine.completion import complete
 from engine.decision import Decision
 from engine.errors import RecordError
+from engine.figure_9 import classify_by_figure_9
 from engine.game import WIN_CENTI, Game
 from engine.games import get_rules
 from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import GameModels
 from engine.human.opponent_value import risk_floor_centi
-from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
 from engine.params import OpponentParams, TrapParams
 from engine.protocols.engine_source import EngineSource

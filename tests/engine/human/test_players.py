@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from engine.completion import complete
 from engine.decision import Decision, OutcomeKind, Person
 from engine.expected import expected_score
+from engine.figure_9 import classify_by_figure_9
 from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES, GAMES, get_rules
 from engine.games.othello import Othello, OthelloPosition
 from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Background, GameModels
 from engine.human.shallow import ShallowModel
-from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
 from engine.params import Assessment, DecidedScores, OpponentParams, OpponentScale, TrapParams
 from engine.search.reference import exact_score

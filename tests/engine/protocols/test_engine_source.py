@@ -13,9 +13,9 @@ import pytest
 from engine.completion import complete
 from engine.decision import Decision
 from engine.errors import RecordError
+from engine.figure_9 import classify_by_figure_9, decision_verdicts
 from engine.game import WIN_CENTI
 from engine.games import get_rules
-from engine.judgement import classify_by_figure_9, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.protocols.engine_source import EnginePool, EngineSource
@@ -238,7 +238,7 @@ def test_a_trap_tips_the_balance() -> None:
     start = get_rules("chess").position_text(get_rules("chess").initial())
     decision = decide(source(Scripted(score=score)), start, params=TrapParams())
     assert (decision.move, decision.chosen.trap) == ("g1f3", "h7h6")
-    assert judge_decision(decision).is_trap
+    assert decision_verdicts(decision).is_trap
     other = {c.move: c for c in decision.candidates}["e2e4"]
     assert (other.raw_centi, other.trap) == (decision.chosen.raw_centi, None)
 

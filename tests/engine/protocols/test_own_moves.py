@@ -10,9 +10,9 @@ import pytest
 from engine.completion import complete
 from engine.decision import Decision, DirectMove, SearchMode
 from engine.errors import BadSettings, RecordError
+from engine.figure_9 import classify_by_figure_9
 from engine.game import WIN_CENTI
 from engine.games import get_rules
-from engine.judgement import classify_by_figure_9
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import delete, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.figure_9 import FIGURE_9_RULE, MIN_ERROR_COST
 from engine.judge import JUDGE_VERSION
-from engine.judgement import JUDGE_RULE, MIN_ERROR_COST
 from storage.database import Database
 from storage.evidence import summaries as summaries_module
 from storage.evidence.replies import GameRows, Labels
@@ -78,7 +78,7 @@ async def test_games_that_are_open_have_none(database: Database) -> None:
         assert await list_finished_games(session, aborted, 9) == []
 
 
-@pytest.mark.parametrize("name", ["JUDGE_RULE", "FORECAST_RULE", "JUDGE_VERSION", "LAYOUT"])
+@pytest.mark.parametrize("name", ["FIGURE_9_RULE", "FORECAST_RULE", "JUDGE_VERSION", "LAYOUT"])
 async def test_other_rules_make_summaries_invalid(
     database: Database, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -104,7 +104,7 @@ async def test_whatever_is_wrong_is_found_and_mended(database: Database) -> None
             await session.execute(update(GameSummaryRow).where(which).values({name: value}))
         await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id == games[4]))
         old = update(GameSummaryRow).where(GameSummaryRow.game_id == games[5])
-        await session.execute(old.values(rule=JUDGE_RULE - 1))
+        await session.execute(old.values(rule=FIGURE_9_RULE - 1))
         assert await repair_summaries(session, games) == games[:4]
         assert await repair_summaries(session, games) == []
         assert await summaries(session) == whole

@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import Text, cast, select
 
 from engine.decision import Candidate, ReplyProfile
-from engine.judgement import JUDGE_RULE, judge_profile
+from engine.figure_9 import FIGURE_9_RULE, profile_verdict
 from storage.database import Database
 from storage.errors import DuplicateDecision, StorageError
 from storage.inserts import insert_new, insert_newer
@@ -61,7 +61,7 @@ async def test_the_columns_for_queries(database: Database) -> None:
             DecisionRow.search_mode, DecisionRow.replies, cast(DecisionRow.replies, Text).label("text")
         )
         assert (await session.execute(statement)).one() == ("exact", None, None)
-        await store_profile(session, key, made, judge_profile(made))
+        await store_profile(session, key, made, profile_verdict(made))
         mode, replies, as_text = (await session.execute(statement)).one()
     assert (mode, replies) == ("exact", [["f6", 50, 60, 100], ["d6", -300, -250, 400], ["f4", 0, 50, 200]])
     assert as_text == '[["f6",50,60,100],["d6",-300,-250,400],["f4",0,50,200]]'
@@ -146,7 +146,7 @@ async def test_the_profile_comes_later(database: Database) -> None:
         early = await get_decision(session, game.id, 0)
     async with database.write() as session:
         whole = decision(quality=99.0)
-        await store_profile(session, decision_id, whole, judge_profile(whole))
+        await store_profile(session, decision_id, whole, profile_verdict(whole))
         late = await get_decision(session, game.id, 0)
     assert early is not None
     assert late is not None
@@ -160,7 +160,7 @@ async def test_a_profile_has_to_be_of_this_move(database: Database) -> None:
         game = await opened(session)
         decision_id = await commit_decision(session, game.id, 0, decision(complete=False))
         with pytest.raises(ValueError, match="did not choose f5"):
-            await store_profile(session, decision_id + 1, decision(), judge_profile(decision()))
+            await store_profile(session, decision_id + 1, decision(), profile_verdict(decision()))
 
 
 async def test_an_outcome_is_recorded_once(database: Database) -> None:
@@ -208,18 +208,18 @@ async def test_a_later_rule_replaces_a_row_as_a_whole(database: Database) -> Non
         game = await opened(session)
         key = await commit_decision(session, game.id, 0, decision(quality=225.0))
         other = await commit_decision(session, game.id, 2, decision(quality=225.0))
-        assert await record_outcome(session, key, replace(FELL, rule=JUDGE_RULE - 1))
-        assert await record_outcome(session, other, replace(OPTIMAL, rule=JUDGE_RULE - 1))
-        for outcome, is_new in ((ERRED, True), (FELL, False), (replace(FELL, rule=JUDGE_RULE - 1), False)):
+        assert await record_outcome(session, key, replace(FELL, rule=FIGURE_9_RULE - 1))
+        assert await record_outcome(session, other, replace(OPTIMAL, rule=FIGURE_9_RULE - 1))
+        for outcome, is_new in ((ERRED, True), (FELL, False), (replace(FELL, rule=FIGURE_9_RULE - 1), False)):
             assert await record_outcome(session, key, outcome) is is_new
     async with database.read() as session:
         rows = {row.decision_id: row for row in await session.scalars(select(OutcomeRow))}
     found = rows[key]
     kept = (found.kind, found.reply, found.fell_for_best, found.quality, found.cost_centi, found.cost)
     assert (*kept, found.rule) == (
-        ERRED.kind, ERRED.reply, False, ERRED.quality, ERRED.cost_centi, ERRED.cost, JUDGE_RULE,
+        ERRED.kind, ERRED.reply, False, ERRED.quality, ERRED.cost_centi, ERRED.cost, FIGURE_9_RULE,
     )  # fmt: skip
-    assert (rows[other].kind, rows[other].rule) == (OPTIMAL.kind, JUDGE_RULE - 1)
+    assert (rows[other].kind, rows[other].rule) == (OPTIMAL.kind, FIGURE_9_RULE - 1)
 
 
 async def test_the_key_is_told(database: Database) -> None:

@@ -8,9 +8,9 @@ from sqlalchemy import select
 from engine.bait_rule import FORECAST_RULE, ExpectedReplies, expectations, forecast, with_costs
 from engine.decision import Decision, ModelInfo, Outcome
 from engine.errors import IncompleteProfile
+from engine.figure_9 import decision_verdicts, expected_scale_centi, profile_verdict
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
-from engine.judgement import expected_scale_centi, judge_decision, judge_profile
 from engine.randomised import undrawn_candidate
 from storage.database import Database
 from storage.ledger.decisions import mark_dropped, mark_taken_back, store_profile
@@ -76,7 +76,7 @@ async def test_a_forecast_comes_back(database: Database) -> None:
         made.probabilities[1],
         1500,
     )
-    sums = expectations(made, judge_decision(MADE))
+    sums = expectations(made, decision_verdicts(MADE))
     for name in sums.__dataclass_fields__:
         assert getattr(row, name) == getattr(sums, name)
     assert (row.is_taken, row.reply_probability) == (None, None)
@@ -138,7 +138,7 @@ async def test_which_decisions_lack_one(database: Database) -> None:
         await mark_taken_back(session, game.id, 6)
         await commit_decision(session, other.id, 0, MADE)
         assert await list_unforecast(session, game.id, FORECAST_RULE) == {lacking}
-        await store_profile(session, late, MADE, judge_profile(MADE))
+        await store_profile(session, late, MADE, profile_verdict(MADE))
         assert await list_unforecast(session, game.id, FORECAST_RULE) == {lacking, late}
         await store_forecast(session, lacking, MADE, made_forecast())
         assert await list_unforecast(session, game.id, FORECAST_RULE) == {late}

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text, update
 
 from engine.decision import Decision
-from engine.judgement import JUDGE_RULE, classify_by_figure_9, judge_profile
+from engine.figure_9 import FIGURE_9_RULE, classify_by_figure_9, profile_verdict
 from storage.arena.puzzles.positions import list_pending, mark_imported
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
@@ -56,10 +56,10 @@ async def test_decisions_come_in_batches(database: Database) -> None:
     assert [found.id for found in await read(database, limit=1)] == ids[:1]
     assert [found.id for found in await read(database, after_id=ids[0])] == ids[1:]
     first, second = await read(database)
-    assert (first.outcome_rule, second.outcome_rule) == (None, JUDGE_RULE)
+    assert (first.outcome_rule, second.outcome_rule) == (None, FIGURE_9_RULE)
     assert (first.rule, second.rule, first.forecast_rule, second.forecast_rule) == (
         None,
-        JUDGE_RULE,
+        FIGURE_9_RULE,
         None,
         None,
     )
@@ -78,7 +78,7 @@ async def test_nothing_is_settled_later_in_a_game_that_is_still_judged(database:
     outcome = classify_by_figure_9(full, found.moves[1])
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=False))
-        assert await complete_decision(session, found, full, judge_profile(full), outcome) is None
+        assert await complete_decision(session, found, full, profile_verdict(full), outcome) is None
     (found, _) = await read(database)
     assert (found.id, found.outcome_rule, found.is_settled) == (ids[0], None, False)
 
@@ -112,7 +112,7 @@ async def test_what_was_missing_is_written_down(database: Database) -> None:
     async with database.write() as session:
         await mark_imported(session, [found.game_id])
         full = decision(quality=225.0)
-        assert await complete_decision(session, found, full, judge_profile(full), FELL)
+        assert await complete_decision(session, found, full, profile_verdict(full), FELL)
         # The judge, and then the trainer, have to look through the game again.
         assert found.game_id not in await list_pending(session, found.site, 0, 9)
         await store_judgements(session, found.game_id, {})
@@ -123,7 +123,7 @@ async def test_what_was_missing_is_written_down(database: Database) -> None:
     assert (stored.is_complete, stored.is_trap, stored.outcome) == (True, True, FELL)
     async with database.write() as session:  # by another one meanwhile: no change
         assert (
-            await complete_decision(session, found, full, judge_profile(full), replace(FELL, cost_centi=1))
+            await complete_decision(session, found, full, profile_verdict(full), replace(FELL, cost_centi=1))
             is False
         )
         assert found.game_id not in await list_pending(session, found.site, 0, 9)
@@ -149,7 +149,7 @@ async def test_what_has_changed_meanwhile_is_left_alone(database: Database, chan
         else:
             await session.execute(update(DecisionRow).where(DecisionRow.id == found.id).values(move="e6"))
     async with database.write() as session:
-        assert await complete_decision(session, found, made, judge_profile(made), FELL) is None
+        assert await complete_decision(session, found, made, profile_verdict(made), FELL) is None
     again = (await read(database))[0]
     assert again.outcome_rule is None
     assert again.record == found.record

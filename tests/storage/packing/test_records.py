@@ -14,8 +14,8 @@ from engine.bait_rule import forecast
 from engine.completion import complete
 from engine.decision import Candidate, Decision, DirectMove, ReplyProfile, VarietyDraw
 from engine.errors import RecordError
+from engine.figure_9 import expected_scale_centi
 from engine.games import get_rules
-from engine.judgement import expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher

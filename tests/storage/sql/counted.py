@@ -4,8 +4,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+from engine.figure_9 import MIN_ERROR_COST
 from engine.judge import JUDGE_VERSION
-from engine.judgement import MIN_ERROR_COST
 from storage.records import DecisionState, GameResult, GameStatus
 from tests.storage.sql.sample_games import NOW, Row, Sample
 

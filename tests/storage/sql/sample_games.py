@@ -11,8 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind, ReplyProfile
+from engine.figure_9 import FIGURE_9_RULE, MIN_ERROR_COST
 from engine.judge import JUDGE_VERSION
-from engine.judgement import JUDGE_RULE, MIN_ERROR_COST
 from storage.ledger.decisions import reply_scores
 from storage.records import DecisionState, GameResult, GameStatus, TimeSource
 from storage.tables.games import (
@@ -203,7 +203,7 @@ def _add_decision(rng: random.Random, sample: Sample, game: Row, ply: int, versi
         "trap_quality": rng.randrange(1000) / 8 if is_complete else None,
         "reply_count": len(profiles) if is_complete else None,
         "is_decided": rng.random() < 0.2 if is_complete else None,
-        "rule": JUDGE_RULE if is_complete else None,
+        "rule": FIGURE_9_RULE if is_complete else None,
         "created_at": at,
         "sent_at": rng.choice([None, at + timedelta(seconds=rng.randrange(1, 40) / 4)]),
         "confirmed_at": rng.choice([None, at + timedelta(seconds=10.5)]),
@@ -232,7 +232,7 @@ def _judge(
                 "quality": 0.0,
                 "cost_centi": 0,
                 "cost": 0,
-                "rule": JUDGE_RULE,
+                "rule": FIGURE_9_RULE,
                 "at": NOW - timedelta(seconds=key / 4),
             }
         )
@@ -298,7 +298,7 @@ def _summary(sample: Sample, game: int) -> Row:
     return {
         "game_id": game,
         "layout": 1,
-        "rule": JUDGE_RULE,
+        "rule": FIGURE_9_RULE,
         "forecast_rule": FORECAST_RULE,
         "judge_version": version or JUDGE_VERSION,
         "stamp": game,

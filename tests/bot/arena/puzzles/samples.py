@@ -8,11 +8,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.bait_rule import forecast
 from engine.completion import complete
 from engine.decision import Decision
+from engine.figure_9 import classify_by_figure_9, expected_scale_centi
 from engine.forecasts import own_costs
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import ReplyCosts
-from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher

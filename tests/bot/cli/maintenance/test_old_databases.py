@@ -13,8 +13,8 @@ from bot.game.recheck import RecheckResults, recheck
 from bot.threads.reply_judge import judge_games
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
+from engine.figure_9 import classify_by_figure_9, decision_verdicts
 from engine.forecasts import decision_costs
-from engine.judgement import classify_by_figure_9, judge_decision
 from engine.stop import StopFlag
 from storage.database import Database
 from storage.evidence.statistics.group_rows import read_groups
@@ -49,7 +49,7 @@ def judged_of_old(name: str) -> dict[tuple[str, str], list[tuple[bool, bool, int
             if row["ply"] + 1 < len(moves) and len(decision.chosen.replies) > 1:
                 outcome = classify_by_figure_9(decision, moves[row["ply"] + 1])
                 is_best = outcome.kind is OutcomeKind.OPTIMAL
-                is_decided = judge_decision(decision).is_decided
+                is_decided = decision_verdicts(decision).is_decided
                 reply = moves[row["ply"] + 1]
                 cost = decision_costs(decision, (reply,), StopFlag()).of(reply).cost
                 found[row["strategy"], row["game"]].append((is_decided, is_best, cost))

@@ -8,8 +8,8 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import FORECAST_RULE
+from engine.figure_9 import FIGURE_9_RULE
 from engine.judge import JUDGE_VERSION
-from engine.judgement import JUDGE_RULE
 from engine.params import TrapParams
 from storage.database import Database
 from storage.evidence.summaries import games_to_summarise, summarise
@@ -200,7 +200,7 @@ def _decision(
 ) -> None:
     key, found = len(rows[DecisionRow]) + 1, move.found
     is_complete = rng.random() < 0.95
-    rule = JUDGE_RULE - 1 if key % 31 == 0 else JUDGE_RULE
+    rule = FIGURE_9_RULE - 1 if key % 31 == 0 else FIGURE_9_RULE
     at = game["started_at"] + timedelta(seconds=4 * move.ply)
     sent = None if key % 29 == 0 else at + timedelta(milliseconds=rng.randrange(8, 900))
     is_shown = sent is not None and game["site"] != "ggs" and key % 13 != 0

@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import select, update
 
 from engine.expected import WHOLE
+from engine.figure_9 import MIN_ERROR_COST
 from engine.judge import JUDGE_VERSION
-from engine.judgement import MIN_ERROR_COST
 from storage.database import Database
 from storage.evidence.queries.game_list import (
     GameOrder,

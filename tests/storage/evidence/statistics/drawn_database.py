@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
+from engine.figure_9 import FIGURE_9_RULE
 from engine.judge import JUDGE_VERSION
-from engine.judgement import JUDGE_RULE
 from storage.records import MATCH_SITE, DecisionState, GameResult, GameStatus, TimeSource
 from storage.tables.games import (
     DecisionRow,
@@ -133,7 +133,7 @@ def _decision(
         "trap_quality": 0.0,
         "reply_count": rng.choice([1, 2, 3, 8]),
         "is_decided": rng.random() < 0.2,
-        "rule": rng.choice([JUDGE_RULE, JUDGE_RULE, JUDGE_RULE, JUDGE_RULE - 1]),
+        "rule": rng.choice([FIGURE_9_RULE, FIGURE_9_RULE, FIGURE_9_RULE, FIGURE_9_RULE - 1]),
     }
     row = DecisionRow(
         game_id=game,
@@ -160,7 +160,7 @@ def _decision(
                 quality=0.0,
                 cost_centi=0,
                 cost=0,
-                rule=rng.choice([JUDGE_RULE, JUDGE_RULE, JUDGE_RULE, JUDGE_RULE - 1]),
+                rule=rng.choice([FIGURE_9_RULE, FIGURE_9_RULE, FIGURE_9_RULE, FIGURE_9_RULE - 1]),
                 at=START,
             )
         )

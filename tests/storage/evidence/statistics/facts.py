@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
+from engine.figure_9 import FIGURE_9_RULE, MIN_ERROR_COST
 from engine.judge import JUDGE_VERSION
-from engine.judgement import JUDGE_RULE, MIN_ERROR_COST
 from storage.evidence.replies import EXPECTATIONS, model_text
 from storage.filters import (
     Filters,
@@ -159,7 +159,7 @@ def _is_unjudged() -> ColumnElement[bool]:
         select(DecisionRow.id)
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .where(DecisionRow.game_id == GameRow.id, *standing_conditions(), DecisionRow.is_decided.is_not(None))
-        .where(OutcomeRow.rule == JUDGE_RULE, OutcomeRow.reply.is_not(None), ~judged.exists())
+        .where(OutcomeRow.rule == FIGURE_9_RULE, OutcomeRow.reply.is_not(None), ~judged.exists())
     )
     done = select(JudgedGameRow.game_id).where(
         JudgedGameRow.game_id == GameRow.id, JudgedGameRow.version == JUDGE_VERSION
@@ -278,9 +278,9 @@ def classified_replies() -> tuple[ColumnElement[bool], ...]:
     """Conditions on decision, outcome and forecast: a reply by today's rules, among two or more."""
     return (
         *standing_conditions(),
-        DecisionRow.rule == JUDGE_RULE,
+        DecisionRow.rule == FIGURE_9_RULE,
         DecisionRow.reply_count >= 2,
-        OutcomeRow.rule == JUDGE_RULE,
+        OutcomeRow.rule == FIGURE_9_RULE,
         OutcomeRow.reply.is_not(None),
         ForecastRow.rule == FORECAST_RULE,
     )

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.judgement import classify_by_figure_9
+from engine.figure_9 import classify_by_figure_9
 from storage.database import Database
 from storage.evidence.statistics.draws import RANDOMISERS, DrawRate, read_draw_rate
 from storage.filters import Filters

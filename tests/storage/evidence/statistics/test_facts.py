@@ -17,10 +17,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.completion import complete
 from engine.decision import Person
+from engine.figure_9 import classify_by_figure_9
 from engine.forecasts import decision_costs, forecast_replies
 from engine.games import get_rules
 from engine.judge import ReplyCosts
-from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher
@@ -141,7 +141,8 @@ def recomputed(row: Any) -> dict[str, float]:
         each["reply"]: costs[each["reply"]] * trappiness(each["scores_centi"]) for each in chosen["replies"]
     }
     falls = {reply for reply, size in quality.items() if size >= 500}
-    judged = {} if foreseen["costs"] is None else foreseen["costs"]["replies"]
+    known = foreseen["costs"]
+    judged = [] if known is None else [known["best"], *known["replies"]]
     judged_costs = costs | {each["reply"]: each["cost"] for each in judged}
     errors = {reply for reply, cost in judged_costs.items() if cost >= 1000}
     baits = set(foreseen["bait_replies"])

@@ -7,10 +7,10 @@ from sqlalchemy import func, select
 
 from engine.completion import complete
 from engine.decision import Person
+from engine.figure_9 import classify_by_figure_9
 from engine.forecasts import decision_costs, forecast_replies
 from engine.games import get_rules
 from engine.judge import ReplyCosts
-from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher

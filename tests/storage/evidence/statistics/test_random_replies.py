@@ -12,8 +12,8 @@ import pytest
 
 from engine.decision import Decision
 from engine.expected import WHOLE, expected_score
+from engine.figure_9 import decision_verdicts, expected_scale_centi
 from engine.games import get_rules
-from engine.judgement import expected_scale_centi, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
 from engine.randomised import MIN_REPLIES
@@ -58,7 +58,7 @@ def row_of(made: Decision, reply: str) -> TrialDecision:
         made,
         None,
         reply,
-        judge_decision(made).of(reply).cost / WHOLE,
+        decision_verdicts(made).of(reply).cost / WHOLE,
         is_unjudged=False,
         decision_id=1,
         game_id=1,

@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import forecast
 from engine.decision import Decision, Outcome
+from engine.figure_9 import expected_scale_centi
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import expected_scale_centi
 from storage.database import Database
 from storage.evidence.inference.suspects import PLAYED_GAME, SuspectFlag
 from storage.evidence.reading import read_games

@@ -12,9 +12,9 @@ from sqlalchemy import LargeBinary, insert, select, type_coerce, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import ExpectedReplies, expectations, forecast
+from engine.figure_9 import classify_by_figure_9, decision_verdicts, expected_scale_centi
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import JUDGE_VERSION
-from engine.judgement import classify_by_figure_9, expected_scale_centi, judge_decision
 from engine.randomised import undrawn_candidate
 from storage.database import Database
 from storage.evidence.inference.decisions import TrialDecision, decisions_report
@@ -105,7 +105,7 @@ def drawn_model() -> Any:
 
 
 def costs(trap: bool) -> list[float]:
-    return [each.cost / 10_000 for each in judge_decision(drawn_decision(trap=trap)).replies]
+    return [each.cost / 10_000 for each in decision_verdicts(drawn_decision(trap=trap)).replies]
 
 
 def expected(trap: bool) -> float:
@@ -144,8 +144,8 @@ async def test_without_a_forecast_the_looks_of_the_replies_count(database: Datab
         (row,), _ = await trial_decisions(session, trial)
     for move, found in ((True, row.expected_trap), (False, row.expected_control)):
         made = drawn_decision(trap=move)
-        judgement = judge_decision(made)
-        by_looks = expectations(forecast(made.chosen, expected_scale_centi(made)), judgement)
+        verdicts = decision_verdicts(made)
+        by_looks = expectations(forecast(made.chosen, expected_scale_centi(made)), verdicts)
         assert found == pytest.approx(by_looks.cost_expected / 10_000, abs=1e-5)
 
 

@@ -1,4 +1,4 @@
-"""Judges the opponent's replies to our moves: Figure 9 of Gordon & Reda 2006, in expected score.
+"""Classifies the opponent's replies to our moves by Figure 9 of Gordon & Reda 2006, in expected score.
 
 The trap arithmetic chooses moves in the unit of its scale (`engine.trappy`). Counting traps needs a unit with
 the same meaning in every game and at every score, so here a reply's quality as a trap is its trappiness times
@@ -8,14 +8,14 @@ the opponent falls into a trap with any reply whose quality reaches the same thr
 The distance to a forced result does not count: if our move wins by force, no reply has a cost; if it loses by
 force, only replies that give up the win have one. Statistics count such moves separately, as *decided*.
 
-`JUDGE_RULE` is increased when the meaning of anything in this module changes; it is stored with every
-outcome, and ``desdemona db recheck`` judges outcomes of older versions again.
+`FIGURE_9_RULE` is increased when the meaning of anything in this module changes; it is stored with every
+outcome, and ``desdemona db recheck`` classifies outcomes of older versions again.
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ProfileJudgement
+from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ProfileVerdict
 from engine.errors import RecordError
 from engine.expected import expected_score
 from engine.game import WIN_CENTI
@@ -23,7 +23,7 @@ from engine.games import get_rules
 from engine.params import TrapParams
 from engine.trappy import reply_trappiness
 
-JUDGE_RULE = 2
+FIGURE_9_RULE = 2
 """The version of these rules. In version 1, before 2026-11-25, qualities and threshold were in the
 unit of the params' scale, and any reply with a quality above 0 counted as a fall."""
 
@@ -45,8 +45,8 @@ class ReplyVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """The judgement of all replies to our move, whichever of them is played."""
+class ReplyVerdicts:
+    """The verdicts of all replies to our move, whichever of them is played."""
 
     replies: tuple[ReplyVerdict, ...]
     """Every legal reply, in the order of the profile."""
@@ -91,14 +91,14 @@ def expected_scale_centi(decision: Decision) -> float:
     return _scale_centi(decision.game, decision.position)
 
 
-@lru_cache(maxsize=64)  # a decision is judged several times within a few seconds
+@lru_cache(maxsize=64)  # a decision is classified several times within a few seconds
 def _scale_centi(game_name: str, position: str) -> float:
     game = get_rules(game_name)
     return game.expected_scale_centi(game.for_search(game.parse_position(position)))
 
 
-def judge(candidate: Candidate, params: TrapParams, scale_centi: float) -> Judgement:
-    """Judge every reply to a move.
+def reply_verdicts(candidate: Candidate, params: TrapParams, scale_centi: float) -> ReplyVerdicts:
+    """Return the verdict on every reply to a move.
 
     Args:
         candidate: The move with its complete profile.
@@ -118,31 +118,31 @@ def judge(candidate: Candidate, params: TrapParams, scale_centi: float) -> Judge
         is_best = profile.final_centi == candidate.raw_centi
         replies.append(ReplyVerdict(profile.reply, cost, quality, is_best))
     is_decided = abs(candidate.raw_centi) >= WIN_CENTI
-    return Judgement(tuple(replies), params.threshold, is_decided)
+    return ReplyVerdicts(tuple(replies), params.threshold, is_decided)
 
 
-def judge_decision(decision: Decision) -> Judgement:
-    """Judge every reply to the chosen move of a decision.
-
-    Raises:
-        IncompleteProfile: The profile is incomplete.
-    """
-    return judge(decision.chosen, decision.params, expected_scale_centi(decision))
-
-
-def judge_profile(decision: Decision) -> ProfileJudgement:
-    """Judge every reply to the chosen move of a decision, and return a summary.
+def decision_verdicts(decision: Decision) -> ReplyVerdicts:
+    """Return the verdict on every reply to the chosen move of a decision.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
     """
-    judgement = judge_decision(decision)
-    return ProfileJudgement(
-        rule=JUDGE_RULE,
-        is_trap=judgement.is_trap,
-        trap_quality=0.0 if judgement.trap is None else judgement.trap.quality,
-        reply_count=len(judgement.replies),
-        is_decided=judgement.is_decided,
+    return reply_verdicts(decision.chosen, decision.params, expected_scale_centi(decision))
+
+
+def profile_verdict(decision: Decision) -> ProfileVerdict:
+    """Return the verdict on the chosen move of a decision.
+
+    Raises:
+        IncompleteProfile: The profile is incomplete.
+    """
+    verdicts = decision_verdicts(decision)
+    return ProfileVerdict(
+        rule=FIGURE_9_RULE,
+        is_trap=verdicts.is_trap,
+        trap_quality=0.0 if verdicts.trap is None else verdicts.trap.quality,
+        reply_count=len(verdicts.replies),
+        is_decided=verdicts.is_decided,
     )
 
 
@@ -160,19 +160,19 @@ def classify_by_figure_9(decision: Decision, reply: str | None) -> Outcome:
     """
     chosen = decision.chosen
     if reply is None or (chosen.complete and not chosen.replies):
-        return Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, JUDGE_RULE)
-    judgement = judge_decision(decision)
+        return Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, FIGURE_9_RULE)
+    verdicts = decision_verdicts(decision)
     try:
-        judged = judgement.of(reply)
+        judged = verdicts.of(reply)
     except RecordError as error:
         raise RecordError(f"{decision.move}: {error}") from None
     profile = next(each for each in chosen.replies if each.reply == reply)
     cost_centi = profile.final_centi - chosen.raw_centi
     if cost_centi == 0:
         kind = OutcomeKind.OPTIMAL
-    elif judgement.is_paper_trap(judged):
+    elif verdicts.is_paper_trap(judged):
         kind = OutcomeKind.FELL_FOR_PAPER_TRAP
     else:
         kind = OutcomeKind.ERRED_ELSEWHERE
-    for_best = kind is OutcomeKind.FELL_FOR_PAPER_TRAP and judgement.trap == judged
-    return Outcome(kind, reply, for_best, judged.quality, cost_centi, judged.cost, JUDGE_RULE)
+    for_best = kind is OutcomeKind.FELL_FOR_PAPER_TRAP and verdicts.trap == judged
+    return Outcome(kind, reply, for_best, judged.quality, cost_centi, judged.cost, FIGURE_9_RULE)

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 from engine.decision import Candidate, Decision, OutcomeKind, ReplyProfile
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE, expected_score
+from engine.figure_9 import (
+    FIGURE_9_RULE,
+    MIN_ERROR_COST,
+    ReplyVerdict,
+    ReplyVerdicts,
+    classify_by_figure_9,
+    decision_verdicts,
+    expected_scale_centi,
+    profile_verdict,
+    reply_verdicts,
+)
 from engine.game import WIN_CENTI
 from engine.games import get_rules
-from engine.judgement import (
-    JUDGE_RULE,
-    MIN_ERROR_COST,
-    Judgement,
-    ReplyVerdict,
-    classify_by_figure_9,
-    expected_scale_centi,
-    judge,
-    judge_decision,
-    judge_profile,
-)
 from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import reply_trappiness
 from tests.engine.decisions import decision_with
@@ -72,19 +72,19 @@ TRAP = candidate(
 def test_outcomes(reply: str | None, kind: OutcomeKind, for_best: bool, cost_centi: int, cost: int) -> None:
     outcome = classify_by_figure_9(decision_with([TRAP], "e6"), reply)
     assert (outcome.kind, outcome.reply, outcome.fell_for_best) == (kind, reply, for_best)
-    assert (outcome.cost_centi, outcome.cost, outcome.rule) == (cost_centi, cost, JUDGE_RULE)
+    assert (outcome.cost_centi, outcome.cost, outcome.rule) == (cost_centi, cost, FIGURE_9_RULE)
 
 
 def test_numbers_by_hand() -> None:
     """s = 790.7 of the first position of Othello: 400 is worth .6238 of a point, 1400 .8545."""
-    judgement = judge_decision(decision_with([TRAP], "e6"))
-    assert [each.cost for each in judgement.replies] == [0, 0, 8545 - 6238, 7574 - 6238, 7334 - 6238, 2307]
+    verdicts = decision_verdicts(decision_with([TRAP], "e6"))
+    assert [each.cost for each in verdicts.replies] == [0, 0, 8545 - 6238, 7574 - 6238, 7334 - 6238, 2307]
     # f7 looked 1800 better than it is: 0.75 + 0.25 (1800 - 1400) / (3 * 1400).
-    assert judgement.of("f7").quality == pytest.approx(2307 * (0.75 + 0.25 * 400 / 4200))
-    assert judgement.of("g6").quality == pytest.approx(1096 * 0.75 * 75 / 800)
-    assert (judgement.trap, judgement.threshold) == (judgement.of("f7"), 500)
-    assert judgement.is_trap
-    assert not judgement.is_decided
+    assert verdicts.of("f7").quality == pytest.approx(2307 * (0.75 + 0.25 * 400 / 4200))
+    assert verdicts.of("g6").quality == pytest.approx(1096 * 0.75 * 75 / 800)
+    assert (verdicts.trap, verdicts.threshold) == (verdicts.of("f7"), 500)
+    assert verdicts.is_trap
+    assert not verdicts.is_decided
 
 
 def test_a_blunder_that_any_shallow_score_shows_is_no_fall() -> None:
@@ -92,9 +92,9 @@ def test_a_blunder_that_any_shallow_score_shows_is_no_fall() -> None:
     chess = get_rules("chess")
     move = candidate(("d8e7", (260, 270, 274)), ("d8f6", (965, 1000, 1031)), ("b8c6", (-300, -200, 900)))
     made = replace(decision_with([move], "e6"), game="chess", position=chess.position_text(chess.initial()))
-    judgement = judge_decision(made)
-    assert judgement.is_trap
-    assert 0 < judgement.of("d8f6").quality < judgement.threshold / 5
+    verdicts = decision_verdicts(made)
+    assert verdicts.is_trap
+    assert 0 < verdicts.of("d8f6").quality < verdicts.threshold / 5
     assert classify_by_figure_9(made, "d8f6").kind is OutcomeKind.ERRED_ELSEWHERE
     assert classify_by_figure_9(made, "b8c6").kind is OutcomeKind.FELL_FOR_PAPER_TRAP
 
@@ -104,14 +104,14 @@ def test_a_reply_after_the_end_of_our_rules_is_none() -> None:
     over = Candidate("e6", 0, False, 0, complete=True)
     outcome = classify_by_figure_9(decision_with([over], "e6"), "b4")
     assert (outcome.kind, outcome.reply) == (OutcomeKind.UNANSWERED, None)
-    nothing = judge_decision(decision_with([over], "e6"))
+    nothing = decision_verdicts(decision_with([over], "e6"))
     assert (nothing.trap, nothing.is_trap, nothing.replies) == (None, False, ())
-    summary = judge_profile(decision_with([over], "e6"))
+    summary = profile_verdict(decision_with([over], "e6"))
     assert (summary.trap_quality, summary.reply_count) == (0.0, 0)
 
 
 def test_below_the_threshold_nobody_falls() -> None:
-    exactly = judge_decision(decision_with([TRAP], "e6")).of("f8").quality
+    exactly = decision_verdicts(decision_with([TRAP], "e6")).of("f8").quality
     for threshold, kind in (
         (exactly / 100, OutcomeKind.FELL_FOR_PAPER_TRAP),
         (10.2, OutcomeKind.ERRED_ELSEWHERE),
@@ -119,7 +119,7 @@ def test_below_the_threshold_nobody_falls() -> None:
         made = decision_with([TRAP], "e6", params=TrapParams(threshold_percent=threshold))
         assert classify_by_figure_9(made, "f8").kind is kind
     made = decision_with([TRAP], "e6", params=TrapParams(threshold_percent=50))
-    assert not judge_decision(made).is_trap
+    assert not decision_verdicts(made).is_trap
     outcome = classify_by_figure_9(made, "f7")
     assert (outcome.kind, outcome.fell_for_best) == (OutcomeKind.ERRED_ELSEWHERE, False)
 
@@ -130,7 +130,7 @@ def test_what_cannot_be_judged_is_refused() -> None:
         classify_by_figure_9(decision_with([partial], "e6"), "b4")
     bounded = replace(TRAP, replies=(*TRAP.replies, ReplyProfile("h1", (), 900)))
     with pytest.raises(IncompleteProfile, match="incomplete"):
-        judge(bounded, TrapParams(), SCALE_CENTI)
+        reply_verdicts(bounded, TrapParams(), SCALE_CENTI)
     with pytest.raises(RecordError, match="e6: h1 is not among"):
         classify_by_figure_9(decision_with([TRAP], "e6"), "h1")
     assert classify_by_figure_9(decision_with([partial], "e6"), None).kind is OutcomeKind.UNANSWERED
@@ -139,13 +139,13 @@ def test_what_cannot_be_judged_is_refused() -> None:
 @given(rows_of_scores, any_params)
 def test_every_reply_has_exactly_one_outcome(rows: list[list[int]], params: TrapParams) -> None:
     """Figure 9 adds up, and whoever falls does so by a reply that reaches the threshold itself."""
-    made, judgement = judged(rows, params)
+    made, verdicts = judged(rows, params)
     outcomes = [classify_by_figure_9(made, reply.reply) for reply in made.chosen.replies]
     kinds = [outcome.kind for outcome in outcomes]
     assert OutcomeKind.OPTIMAL in kinds
     assert OutcomeKind.UNANSWERED not in kinds
-    assert (OutcomeKind.FELL_FOR_PAPER_TRAP in kinds) is judgement.is_trap
-    for outcome, verdict in zip(outcomes, judgement.replies, strict=True):
+    assert (OutcomeKind.FELL_FOR_PAPER_TRAP in kinds) is verdicts.is_trap
+    for outcome, verdict in zip(outcomes, verdicts.replies, strict=True):
         assert (outcome.quality, outcome.cost) == (verdict.quality, verdict.cost)
         assert 0 <= verdict.quality <= verdict.cost <= WHOLE
         assert outcome.cost_centi >= 0
@@ -154,16 +154,16 @@ def test_every_reply_has_exactly_one_outcome(rows: list[list[int]], params: Trap
             assert (outcome.kind is OutcomeKind.FELL_FOR_PAPER_TRAP) is is_paper_trap
         if outcome.fell_for_best:
             assert outcome.kind is OutcomeKind.FELL_FOR_PAPER_TRAP
-            assert verdict.quality == max(each.quality for each in judgement.replies)
-    assert any(outcome.fell_for_best for outcome in outcomes) is judgement.is_trap
+            assert verdict.quality == max(each.quality for each in verdicts.replies)
+    assert any(outcome.fell_for_best for outcome in outcomes) is verdicts.is_trap
 
 
 @given(rows_of_scores, st.sampled_from(Assessment))
 def test_costs_are_of_expected_score(rows: list[list[int]], assessment: Assessment) -> None:
     params = TrapParams(assessment=assessment)
-    made, judgement = judged(rows, params)
+    made, verdicts = judged(rows, params)
     scale = expected_scale_centi(made)
-    for row, verdict in zip(rows, judgement.replies, strict=True):
+    for row, verdict in zip(rows, verdicts.replies, strict=True):
         worst = max(expected_score(row[-1], scale) - expected_score(other[-1], scale) for other in rows)
         assert verdict.cost == worst
         assert verdict.quality == pytest.approx(worst * reply_trappiness(row, params))
@@ -174,10 +174,10 @@ def test_costs_are_of_expected_score(rows: list[list[int]], assessment: Assessme
 def test_a_forced_win_costs_nothing(rows: list[list[int]], params: TrapParams) -> None:
     """However the opponent replies; and where we are lost by force only giving the win away costs."""
     won = [[*row[:-1], max(WIN_CENTI, row[-1])] for row in rows]
-    made, judgement = judged(won, params)
-    assert judgement.is_decided
-    assert not judgement.is_trap
-    assert [(each.cost, each.quality) for each in judgement.replies] == [(0, 0)] * len(won)
+    made, verdicts = judged(won, params)
+    assert verdicts.is_decided
+    assert not verdicts.is_trap
+    assert [(each.cost, each.quality) for each in verdicts.replies] == [(0, 0)] * len(won)
     kinds = {classify_by_figure_9(made, reply.reply).kind for reply in made.chosen.replies}
     assert kinds <= {OutcomeKind.OPTIMAL, OutcomeKind.ERRED_ELSEWHERE}
     lost = judged([*rows, [0, 0, -WON]], params)[1]
@@ -190,23 +190,23 @@ def test_a_forced_win_costs_nothing(rows: list[list[int]], params: TrapParams) -
 @given(rows_of_scores, any_params)
 def test_the_order_of_the_replies_changes_no_verdict(rows: list[list[int]], params: TrapParams) -> None:
     assume(len(rows) > 1)
-    there = judge(candidate_of(rows), params, SCALE_CENTI)
-    back = judge(candidate_of(rows[::-1]), params, SCALE_CENTI)
+    there = reply_verdicts(candidate_of(rows), params, SCALE_CENTI)
+    back = reply_verdicts(candidate_of(rows[::-1]), params, SCALE_CENTI)
     assert [(r.cost, r.quality) for r in back.replies] == [(r.cost, r.quality) for r in there.replies[::-1]]
     assert (back.is_trap, back.is_decided) == (there.is_trap, there.is_decided)
 
 
-def judged(rows: list[list[int]], params: TrapParams) -> tuple[Decision, Judgement]:
+def judged(rows: list[list[int]], params: TrapParams) -> tuple[Decision, ReplyVerdicts]:
     made = decision_with([candidate_of(rows)], "e6", params=params)
-    return made, judge_decision(made)
+    return made, decision_verdicts(made)
 
 
 def test_the_threshold_itself_counts() -> None:
-    judgement = Judgement(
+    verdicts = ReplyVerdicts(
         (ReplyVerdict("a", 1000, 500.0, False), ReplyVerdict("b", 1000, 499.9, False)), 500.0, False
     )
-    assert [judgement.is_paper_trap(each) for each in judgement.replies] == [True, False]
-    assert judgement.is_trap
+    assert [verdicts.is_paper_trap(each) for each in verdicts.replies] == [True, False]
+    assert verdicts.is_trap
 
 
 def test_an_error_costs_a_tenth_of_the_game() -> None:
