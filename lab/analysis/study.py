@@ -35,10 +35,10 @@ from lab.analysis.trap_counts import (
     Temptation,
     falls,
     figure9,
-    verdicts_of,
     temptation,
     trap_kinds,
     trap_qualities,
+    verdicts_of,
 )
 from storage.evidence.inference.persons import effective_persons
 

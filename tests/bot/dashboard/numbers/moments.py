@@ -164,7 +164,7 @@ class Moment:
     def cost(self, reply: str) -> float:
         """What a reply loses in expected score, by the forecast's costs or else by our own search."""
         costs = self.forecast and self.forecast["costs"]
-        judged = {each["reply"]: each["cost"] for each in costs["replies"]} if costs else {}
+        judged = {each["reply"]: each["cost"] for each in (costs["best"], *costs["replies"])} if costs else {}
         if reply in judged:
             return float(judged[reply] / 10_000)
         return max(0.0, self.worth(self.scores[reply][-1]) - self.worth(self.raw_centi))
