@@ -18,15 +18,16 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from engine.decision import SearchMode
 from engine.errors import RecordError
-from engine.expected import expected_score
+from engine.expected import WHOLE, expected_score
 from engine.figure_9 import MIN_ERROR_COST
 from engine.game import WIN_CENTI, Game
 from engine.games import get_rules
 from engine.lookup.source import RootSource
+from engine.plain_values import Range
 from engine.search.reference import Searcher, exact_score
 from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
@@ -78,7 +79,7 @@ class ReplyCost:
     reply: str
     score_centi: int
     """Score after the reply, for the person who replies."""
-    cost: int
+    cost: Annotated[int, Range(0, WHOLE)]
     """Cost compared with the best reply, at least 0, in hundredths of a per cent of expected score."""
     depth: int
     """The comparison holds to this depth in plies, counted from the position before the reply."""

@@ -43,7 +43,8 @@ ENGINE = {
     "engine.trappy": {"errors", "decision", "expected", "game", "params"},
     "engine.tempting": {"errors", "decision", "expected", "params"},
     "engine.judge": {
-        "decision", "errors", "expected", "game", "games", "figure_9", "lookup", "search", "stop",
+        "decision", "errors", "expected", "game", "games", "figure_9", "lookup", "plain_values", "search",
+        "stop",
     },
     "engine.figure_9": {"decision", "errors", "expected", "game", "games", "params", "trappy"},
     "engine.randomised": {

@@ -255,7 +255,11 @@ class _Recheck:
         is_classified = (
             row.outcome_rule == FIGURE_9_RULE and decision.is_complete and row.rule == FIGURE_9_RULE
         )
-        return not (is_classified and row.forecast_rule == FORECAST_RULE)
+        return not is_classified or self._is_forecast_old()
+
+    def _is_forecast_old(self) -> bool:
+        """Whether there is no forecast by these rules or later ones, which a newer program has left."""
+        return self._found.forecast_rule is None or self._found.forecast_rule < FORECAST_RULE
 
     async def _settle(self, decision: Decision) -> None:
         row = self._found
@@ -280,7 +284,7 @@ class _Recheck:
             if reply is None or full.is_complete:
                 outcome = classify_by_figure_9(full, reply)
         judged = profile_verdict(full) if full.is_complete else None
-        if judged is not None and row.forecast_rule != FORECAST_RULE:
+        if judged is not None and self._is_forecast_old():
             forecast = await self._forecast(full)
             settled = forecast, decision_expectations(full, forecast)
         is_old = judged is not None and row.rule != FIGURE_9_RULE

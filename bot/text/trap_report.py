@@ -417,6 +417,8 @@ def decision_report(
         raise RecordError(f"decision {made.id}: no candidate has an exact score")
     chosen = decision.chosen
     outcome = made.outcome
+    if outcome is not None and (outcome.reply is None) is not (outcome.kind is OutcomeKind.UNANSWERED):
+        raise RecordError(f"decision {made.id}: its outcome is {outcome.kind}, its reply {outcome.reply}")
     known = stored.moves[made.ply + 1] if len(stored.moves) > made.ply + 1 else None
     reply = known if outcome is None else outcome.reply
     verdicts = decision_verdicts(decision) if made.is_complete else None

@@ -34,6 +34,7 @@ from storage.ledger.games import load_game_by_id
 from storage.ledger.judgements import (
     ReplyToJudge,
     count_games_to_judge,
+    judge_missing_again,
     lock_settled_game,
     next_game_to_judge,
     replies_to_judge,
@@ -170,7 +171,7 @@ async def judge_games(
     sources: Mapping[str, Sequence[RootSource]] = MappingProxyType({}),
     counting: Callable[[int], Callable[[int], None]] | None = None,
 ) -> tuple[int, int]:
-    """Judge all games that are over now, unless another program judges them.
+    """Judge all games that are over now, and again those that lack judgements, unless another program judges.
 
     Args:
         database: Open.
@@ -180,7 +181,8 @@ async def judge_games(
     Returns:
         The numbers of games that were judged, and that are left to the other program.
     """
-    async with database.read() as session:
+    async with database.write() as session:
+        await judge_missing_again(session)
         count = await count_games_to_judge(session)
     try:
         async with database.hold_role(ROLE) as role, SearchPool(1, 1) as pool:

@@ -23,9 +23,10 @@ from bot.text.trap_report import (
     decision_report,
 )
 from engine.decision import SearchMode
-from engine.errors import RecordError
+from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE, expected_score
 from engine.figure_9 import expected_scale_centi
+from engine.game import BadPosition, IllegalMove
 from engine.games import GAMES, get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import ReplyCosts
@@ -407,7 +408,7 @@ def _moment(
         scale = expected_scale_centi(made.decision)
         values = tuple(_values(reply.scores_centi, scale) for reply in report.replies)
         return moment_of(stored, report, values, scale)
-    except RecordError as error:
+    except (BadPosition, IllegalMove, IncompleteProfile, RecordError) as error:
         return reason_of(error)
 
 

@@ -10,6 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import Decision
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
+from engine.plain_values import reader
+from storage.errors import decoding
 from storage.filters import standing_conditions
 from storage.inserts import insert_all_new
 from storage.ledger.forecasts import forecasts_of_game
@@ -133,6 +135,20 @@ async def forget_judgement(session: AsyncSession, game_id: int, decision_id: int
     await session.execute(delete(JudgedGameRow).where(JudgedGameRow.game_id == game_id))
 
 
+async def judge_missing_again(session: AsyncSession) -> None:
+    """Mark games as not judged if a reply of theirs lacks its judgement.
+
+    A judgement is missing if its row was lost, or the reply could not be judged.
+    """
+    judgement = select(JudgementRow.decision_id).where(judgement_of_decision())
+    games = (
+        select(DecisionRow.game_id)
+        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .where(OutcomeRow.reply.is_not(None), ~judgement.exists())
+    )
+    await session.execute(delete(JudgedGameRow).where(JudgedGameRow.game_id.in_(games)))
+
+
 async def judgements_of_game(session: AsyncSession, game_id: int) -> dict[int, ReplyCosts]:
     """The judgements of a game by this version, keyed by decision."""
     return await _load(session, select(DecisionRow.id).where(DecisionRow.game_id == game_id))
@@ -143,20 +159,33 @@ async def load_judgements(session: AsyncSession, decision_ids: Collection[int]) 
     return await _load(session, decision_ids)
 
 
+def costs_of(row: Any) -> ReplyCosts:
+    """The costs in a row of judgements by this version.
+
+    Raises:
+        RecordError: They are damaged.
+    """
+    with decoding(f"the judgement of decision {row.decision_id}"):
+        replies = tuple(_cost(*each) for each in row.replies)
+        best = next((each for each in replies if each.reply == row.best and not each.cost), None)
+        if best is None:
+            raise ValueError(f"{row.best} is not the best of its replies")
+        if all(each.cost != row.cost for each in replies):
+            raise ValueError(f"none of its replies costs {row.cost}")
+        return ReplyCosts(row.version, best, replies)
+
+
 async def _load(session: AsyncSession, decisions: Collection[int] | Select[int]) -> dict[int, ReplyCosts]:
     chosen = JudgementRow.decision_id.in_(decisions), JudgementRow.version == JUDGE_VERSION
     rows = await session.scalars(select(JudgementRow).where(*chosen))
-    return {row.decision_id: _costs(row) for row in rows}
+    return {row.decision_id: costs_of(row) for row in rows}
 
 
 def _plain(cost: ReplyCost) -> list[Any]:
     return [cost.reply, cost.score_centi, cost.cost, cost.depth, int(cost.is_solved)]
 
 
-def _costs(row: JudgementRow) -> ReplyCosts:
-    replies = tuple(
-        ReplyCost(reply, score, cost, depth, bool(is_solved))
-        for reply, score, cost, depth, is_solved in row.replies
-    )
-    best = next(each for each in replies if each.reply == row.best)
-    return ReplyCosts(row.version, best, replies)
+def _cost(reply: Any, score_centi: Any, cost: Any, depth: Any, is_solved: Any) -> ReplyCost:
+    plain = {"reply": reply, "score_centi": score_centi, "cost": cost, "depth": depth}
+    found: ReplyCost = reader(ReplyCost)(plain | {"is_solved": bool(is_solved)})
+    return found

@@ -22,12 +22,14 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import Decision
+from engine.decision import Decision, OutcomeKind
 from engine.errors import RecordError
 from engine.human.reply_forecast import ReplyForecast
+from engine.judge import JUDGE_VERSION
 from storage.database import Database
 from storage.errors import VALUE_ERRORS, is_undecodable, reason_of
 from storage.inserts import core_table
+from storage.ledger.judgements import costs_of
 from storage.migrate import all_tables
 from storage.quarantine import move_to_quarantine
 from storage.records import DERIVED
@@ -217,6 +219,11 @@ def _require_type(value: object, column: Any) -> None:
         raise RecordError(f"{column.name} is {value!r:.60}")
 
 
+def _require_reply(row: Any) -> None:
+    if (row.reply is None) is not (row.kind is OutcomeKind.UNANSWERED):
+        raise RecordError(f"kind is {row.kind}, but reply is {row.reply!r:.60}")
+
+
 def _require_names(row: Any) -> None:
     if not isinstance(row.arms, list) or not all(isinstance(each, str) for each in row.arms):
         raise RecordError(f"arms is {row.arms!r:.60}, not a list of names")
@@ -226,5 +233,7 @@ _RECORD_CHECKS: dict[str, Callable[[Any], object]] = {
     "trials": _require_names,
     "decisions": lambda row: Decision.from_record(row.record),
     "forecasts": lambda row: ReplyForecast.from_record(row.record),
+    "outcomes": _require_reply,
+    "judgements": lambda row: row.version != JUDGE_VERSION or costs_of(row),
 }
 """Further checks of rows, keyed by table; each raises an error for a malformed row."""

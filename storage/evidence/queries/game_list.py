@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import FORECAST_RULE
 from engine.expected import WHOLE
+from storage.errors import decoding
 from storage.evidence.reading import read_games
 from storage.evidence.slips import is_slip
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
@@ -220,7 +221,8 @@ async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
         .where(DecisionRow.game_id == game_id, DecisionRow.takeback == 0)
         .order_by(DecisionRow.ply)
     )
-    return [_mark(row) for row in rows]
+    with decoding():
+        return [_mark(row) for row in rows]
 
 
 def plies() -> ColumnElement[int]:

@@ -6,16 +6,19 @@ import pytest
 from sqlalchemy import func, select, update
 
 from engine.bait_rule import FORECAST_RULE
+from engine.errors import RecordError
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from storage.database import Database
 from storage.ledger.games import finish_game, reopen_game, settle_game
 from storage.ledger.judgements import (
     count_games_to_judge,
+    judge_missing_again,
     judgements_of_game,
     next_game_to_judge,
     replies_to_judge,
     store_judgements,
 )
+from storage.maintenance.malformed import quarantine_malformed, whole_database
 from storage.records import MATCH_SITE, GameResult
 from storage.tables.games import DecisionRow, GameRow, JudgedGameRow, JudgementRow
 from tests.storage.ledger.test_forecasts import MADE, made_forecast
@@ -145,3 +148,46 @@ async def test_a_game_that_goes_on_is_judged_again(database: Database) -> None:
         await reopen_game(session, game)
         await finish_game(session, game, result=GameResult.WIN, end_reason="normal")
     assert await backlog(database) == (game, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"replies": {}}, "f6 is not the best of its replies"),
+        ({"replies": [["f6", 1]]}, "missing 3 required"),
+        ({"replies": [["f6", -120, "much", 15, 1]]}, "cost: 'much' is not of the type int"),
+        ({"replies": [["f6", -120, 0, 15, 1], ["d6", -480, 10001, 14, 0]]}, "cost: 10001 is out of range"),
+        ({"best": "d6"}, "d6 is not the best of its replies"),
+        ({"cost": 9999}, "none of its replies costs 9999"),
+    ],
+)
+async def test_a_damaged_judgement_is_named_and_moved_and_its_reply_judged_again(
+    database: Database, change: dict[str, object], said: str
+) -> None:
+    game, answered = await a_game(database, "first")
+    await settle(database, game)
+    async with database.write() as session:
+        await store_judgements(session, game, {answered: ("d6", COSTS)})
+        await judge_missing_again(session)
+        await session.execute(update(JudgementRow).values(**change))
+    assert await backlog(database) == (None, 0)
+    async with database.read() as session:
+        with pytest.raises(RecordError, match=said):
+            await judgements_of_game(session, game)
+    (row,) = await quarantine_malformed(database, whole_database())
+    assert row.table == "judgements"
+    assert said in row.reason
+    async with database.write() as session:
+        await judge_missing_again(session)
+    assert await backlog(database) == (game, 1)
+
+
+async def test_a_judgement_by_a_later_program_is_left_alone(database: Database) -> None:
+    game, answered = await a_game(database, "first")
+    await settle(database, game)
+    async with database.write() as session:
+        await store_judgements(session, game, {answered: ("d6", COSTS)})
+        await session.execute(update(JudgementRow).values(version=JUDGE_VERSION + 1, replies={"other": 1}))
+    assert await quarantine_malformed(database, whole_database()) == []
+    async with database.read() as session:
+        assert await judgements_of_game(session, game) == {}
