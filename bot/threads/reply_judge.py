@@ -49,7 +49,8 @@ ROLE = "judge"
 RECOUNT = 100
 """The games that are left are counted again after this many games."""
 RETRY_S = 60.0
-"""Seconds until the next attempt, after an error of the database or while another program judges."""
+"""Seconds until the next attempt, after an error of the database or while another program judges, and until
+this program looks for games of other programs."""
 
 
 class ReplyJudge:
@@ -98,9 +99,18 @@ class ReplyJudge:
                 while True:
                     self._ended.clear()
                     await self.judge_all(role)
-                    await self._ended.wait()
+                    await self._next_game()
         except RoleTaken:
             await self._count()
+
+    async def _next_game(self) -> None:
+        """Wait for the end of a game of this program; those of other programs are only looked for."""
+        waits = [asyncio.ensure_future(each) for each in (self._ended.wait(), self._sleep(RETRY_S))]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
 
     async def judge_all(self, role: Role, on_game: Callable[[int], None] | None = None) -> int:
         """Judge every game that is over; return the number of games.

@@ -218,3 +218,25 @@ async def test_it_wakes_when_a_game_ends(database: Database, pool: SearchPool) -
     judge.wake()
     assert await counts.get() == 1
     running.cancel()
+
+
+async def test_it_finds_the_games_of_other_programs(database: Database, pool: SearchPool) -> None:
+    counts, waits = asyncio.Queue[int](), asyncio.Queue[float]()
+    passed = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        waits.put_nowait(seconds)
+        await passed.wait()
+        passed.clear()
+
+    class Counting(ReplyJudge):
+        async def judge_all(self, role: Role, on_game: Callable[[int], None] | None = None) -> int:
+            counts.put_nowait(await super().judge_all(role, on_game))
+            return 0
+
+    running = asyncio.create_task(Counting(database, pool, sleep=sleep).run())
+    assert (await counts.get(), await waits.get()) == (0, reply_judge.RETRY_S)
+    await play(database)
+    passed.set()
+    assert await counts.get() == 1
+    running.cancel()

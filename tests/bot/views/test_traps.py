@@ -4,14 +4,14 @@ import io
 import numpy as np
 import pytest
 from markupsafe import escape
-from sqlalchemy import LargeBinary, select, type_coerce, update
+from sqlalchemy import LargeBinary, Update, select, type_coerce, update
 
 from bot.views.traps import interval_words, phase_name
 from engine.expected import WHOLE
 from storage.database import Database
 from storage.evidence.inference.fixed import fixed_mean_of_persons
 from storage.evidence.queries.baits import BaitGroup
-from storage.tables.games import DecisionRow, ForecastRow, GameRow
+from storage.tables.games import DecisionRow, ForecastRow, GameRow, JudgementRow, OutcomeRow
 from tests.bot.dashboard.samples import NAMES, met_bait
 from tests.bot.views.conftest import Visitor
 
@@ -31,6 +31,25 @@ async def test_a_card_tells_the_whole_story(database: Database, visitor: Visitor
         "1600",
     ):
         assert part in page, part
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (update(OutcomeRow).values(reply="a1a1"), "is not a legal move"),
+        (update(OutcomeRow).values(reply=None), "its outcome is fell, its reply None"),
+        (update(JudgementRow).values(replies=[]), "is not the best of its replies"),
+    ],
+)
+async def test_a_card_of_a_damaged_record_says_so(
+    database: Database, visitor: Visitor, change: Update, said: str
+) -> None:
+    async with database.write() as session:
+        await met_bait(session, "one", "d7d5", opponent="Anna")
+        await session.execute(change)
+    page = await visitor.text("/dash/traps")
+    assert said in page
+    assert "1 of 1</em> bait fooled somebody" in page
 
 
 async def test_numbers_are_those_of_the_database(database: Database, visitor: Visitor) -> None:
