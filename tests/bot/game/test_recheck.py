@@ -11,6 +11,7 @@ from bot.game import recheck as module
 from bot.game.game_runner import GameRunner
 from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.recheck import RecheckResults, recheck
+from engine.bait_rule import FORECAST_RULE
 from engine.decision import Candidate, ReplyProfile
 from storage import migrate
 from storage.database import Database, create_engine, parse_url
@@ -472,3 +473,10 @@ async def test_a_database_of_earlier_rules_is_judged_anew(url: str) -> None:
     assert (again.judged, again.forecast, again.completed, again.wrong) == (0, 0, 0, [])
     assert await whole_books(database) == before
     await database.close()
+
+
+async def test_a_forecast_by_a_later_program_is_left_alone(database: Database) -> None:
+    await play(database)
+    async with database.write() as session:
+        await session.execute(update(ForecastRow).values(rule=FORECAST_RULE + 1))
+    assert (await recheck(database)).forecast == 0
