@@ -60,7 +60,7 @@ class MomentKind(StrEnum):
     LOOSE = "loose"
     """The reply was neither a best one nor an error."""
     DECIDED = "decided"
-    """We win by force, whatever the reply."""
+    """We win by force, or are winning by far, whatever the reply."""
     FORCED = "forced"
     """There was only one reply."""
     PENDING = "pending"
@@ -334,7 +334,7 @@ def _kind(moment: _Moment) -> MomentKind:
         return MomentKind.TOOK_BAIT
     if is_slip(decision.judged.cost, is_taken=False, is_decided=decision.is_decided):
         return MomentKind.SLIPPED if has_bait else MomentKind.SLIP
-    if _is_lost(moment):
+    if decision.is_lost or _is_lost_by_force(moment):
         return MomentKind.DECIDED
     if decision.judged.word is ReplyWord.GOOD:
         return MomentKind.SAW if has_bait else MomentKind.CALM
@@ -382,11 +382,17 @@ def _title_and_outcome(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Tex
             return Sentence("A slip"), JoinedText([*_before_missed(moment), missed])
         case MomentKind.LOOSE:
             return Sentence("Not quite the best reply"), JoinedText([*_before_missed(moment), missed])
-        case MomentKind.DECIDED:
+        case MomentKind.DECIDED if _is_lost_by_force(moment):
             return Sentence("Already decided"), Sentence(
                 "{bot} wins by force here, whatever the reply.",
                 arguments,
                 you="{bot} wins by force here, whatever you reply.",
+            )
+        case MomentKind.DECIDED:
+            return Sentence("Already decided"), Sentence(
+                "{bot} is winning by far here, whatever the reply.",
+                arguments,
+                you="{bot} is winning by far here, whatever you reply.",
             )
         case MomentKind.FORCED:
             return _forced(moment)
@@ -460,7 +466,7 @@ def _before_missed(moment: _Moment) -> list[Sentence]:
     return [Sentence("There was no bait here.")]
 
 
-def _is_lost(moment: _Moment) -> bool:
+def _is_lost_by_force(moment: _Moment) -> bool:
     """Whether the opponent loses by force after every reply."""
     best, decision = moment.decision.best, moment.decision
     own = min((each.final_centi for each in decision.replies), default=0) if decision.is_complete else 0
@@ -594,11 +600,12 @@ def _plain_search_move(moment: _Moment) -> Sentence | None:
     if decision.refusal is not None:
         return _refusal(moment, decision.refusal)
     standard, chosen = decision.standard, decision.chosen
-    if not decision.sets_traps or standard.move == decision.move or not standard.raw_text:
+    is_by_scores = decision.sets_traps and decision.search_mode in (SearchMode.EXACT, SearchMode.ENGINE)
+    if not is_by_scores or standard.move == decision.move or not standard.raw_text:
         return None
     return Sentence(
-        "{other} would have played {best} ({bestScore}); {bot} chose {move} ({score}) because of how people "
-        "reply to it.",
+        "{other} would have played {best} ({bestScore}); {bot} preferred {move} ({score}) for the replies "
+        "that it invites.",
         {
             "other": Sentence("Plain minimax") if decision.source is None else decision.source.name,
             "best": MoveText(standard.name),

@@ -65,8 +65,11 @@ def summarise_report(
         for decision, each in zip(decisions, verdicts, strict=True)
         if each.kind is MomentKind.TOOK_BAIT
     )
-    story: list[TextPart] = [_trap_count_text(traps, us, sets_traps=sets_traps, is_blind=is_blind)]
-    if not traps and (is_blind or sets_traps):
+    is_finished = not {MomentKind.PENDING, MomentKind.JUDGING} & set(kinds)
+    story: list[TextPart] = [Sentence("The game is still being analysed.")]
+    if traps or is_finished:
+        story = [_trap_count_text(traps, us, sets_traps=sets_traps, is_blind=is_blind)]
+    if is_finished and not traps and (is_blind or sets_traps):
         story += _no_trap_reasons(us, plain_share, is_short=len(decisions) < _MAX_SHORT_GAME_MOVES)
     engines = [] if is_blind else list(dict.fromkeys(each.source.name for each in decisions if each.source))
     if engines:
@@ -81,7 +84,7 @@ def summarise_report(
                 one="For one move it is not known whether people are tempted.",
             )
         )
-    if unjudged := kinds.count(MomentKind.JUDGING):
+    if unjudged := sum(kind in (MomentKind.JUDGING, MomentKind.PENDING) for kind in kinds):
         story.append(
             Sentence("{n} replies are not judged yet.", {"n": unjudged}, one="One reply is not judged yet.")
         )
@@ -154,9 +157,9 @@ def _baits_taken(traps: int, baits_taken: int, lost: float, name: WhoText) -> Se
         )
     if baits_taken == traps:
         return Sentence(
-            "{name} took every bait, which cost {share} in all.",
+            "{name} took a bait each time, which cost {share} in all.",
             arguments,
-            you="You took every bait, which cost {share} in all.",
+            you="You took a bait each time, which cost {share} in all.",
         )
     return Sentence(
         "{name} took {n} of the baits, which cost {share} in all.",

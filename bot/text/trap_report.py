@@ -27,7 +27,7 @@ from engine.decision import (
     SourceInfo,
 )
 from engine.errors import IncompleteProfile, RecordError
-from engine.expected import PER_PERCENT, WHOLE
+from engine.expected import PER_PERCENT, WHOLE, expected_score
 from engine.figure_9 import (
     MIN_ERROR_COST,
     ReplyVerdicts,
@@ -50,7 +50,7 @@ from engine.game import (
 from engine.games import get_rules
 from engine.human.opponent_value import UNSEARCHED
 from engine.human.reply_forecast import ReplyForecast
-from engine.judge import JUDGE_VERSION, MIN_SMALL_COST, ReplyCost, ReplyCosts, ReplyWord
+from engine.judge import EQUAL_COST, JUDGE_VERSION, MIN_SMALL_COST, ReplyCost, ReplyCosts, ReplyWord
 from engine.params import OpponentScale, Scale
 from engine.strategies.proof import cost as proof_cost
 from engine.strategies.registry import STRATEGIES
@@ -260,6 +260,9 @@ class DecisionReport:
     trap: TrapReport | None
     is_decided: bool | None
     """Whether our move is a forced win or a forced loss; None if the profile is incomplete."""
+    is_lost: bool | None
+    """Whether the opponent was lost before the reply: by the judge even the best reply leaves less than
+    `MIN_SMALL_COST` of the game, so no reply can cost more. None until a reply has been judged."""
     forecast: ForecastReport | None
     """The forecast of replies; None if not made yet."""
     replies: tuple[ReplyReport, ...]
@@ -428,6 +431,7 @@ def decision_report(
         trap = TrapReport(best.reply, after.name(best.reply), best.quality, percent(best.quality / WHOLE, 1))
     searched = [profile for profile in chosen.replies if profile.bound_centi != UNSEARCHED]
     judged = _judged_replies(after, forecast, costs)
+    best_reply = next(iter(judged.values()), None)
     replies = tuple(_reply(after, profile, verdicts, forecast, judged) for profile in searched)
     of_reply = None if outcome is None or outcome.reply is None else judged.get(outcome.reply)
     return DecisionReport(
@@ -461,13 +465,14 @@ def decision_report(
         is_trap=None if verdicts is None else verdicts.is_trap,
         trap=trap,
         is_decided=None if verdicts is None else verdicts.is_decided,
+        is_lost=None if best_reply is None else _is_lost(after, best_reply.score_centi),
         forecast=_forecast(after, forecast, verdicts, outcome),
         replies=replies,
         reply=reply,
         reply_name=None if reply is None else after.name(reply),
         outcome=None if outcome is None else outcome.kind,
         fell_for_best=None if outcome is None else outcome.fell_for_best,
-        best=next(iter(judged.values()), None),
+        best=best_reply,
         judged=of_reply,
         cost=None if of_reply is None else of_reply.cost,
         cost_text=None if of_reply is None else of_reply.cost_text,
@@ -491,13 +496,16 @@ def _judged_replies(
 
 
 def _judged_reply(board: _Board, best: ReplyCost, made: ReplyCost) -> JudgedReply:
-    size = "" if made.is_best else _size_text(board, best.score_centi - made.score_centi)
+    is_best = made.is_best
+    if best.score_centi > -WIN_CENTI and _is_lost(board, best.score_centi):
+        is_best = made.score_centi == best.score_centi  # every reply costs little, even if it is mated
+    size = "" if is_best else _size_text(board, best.score_centi - made.score_centi)
     return JudgedReply(
         reply=made.reply,
         name=board.name(made.reply),
         squares=board.squares(made.reply),
         word=made.word,
-        is_best=made.is_best,
+        is_best=is_best,
         cost=made.cost,
         shown_cost=shown_cost(made),
         cost_text=size,
@@ -508,9 +516,14 @@ def _judged_reply(board: _Board, best: ReplyCost, made: ReplyCost) -> JudgedRepl
     )
 
 
+def _is_lost(board: _Board, best_centi: int) -> bool:
+    return expected_score(best_centi, board.game.expected_scale_centi(board.position)) < MIN_SMALL_COST
+
+
 def shown_cost(made: ReplyCost) -> int:
     """See `JudgedReply.shown_cost`."""
     most = {ReplyWord.GOOD: MIN_SMALL_COST, ReplyWord.SMALL: MIN_ERROR_COST}.get(made.word, 2 * WHOLE)
+    most = EQUAL_COST if made.is_best else most
     return min(made.cost, most - PER_PERCENT // 2 - 1)
 
 

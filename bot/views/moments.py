@@ -214,7 +214,8 @@ class Moment:
             (Column("Reply", is_text=True), *map(Column, columns)),
             tuple(rows),
             f"Their view{unit}. Depths count plies from our move on. Cost by the judge: a share of the game, "
-            "by a deep search of the reply played, the best one and the likeliest two. "
+            "by a deep search of the reply played, the best one, the likeliest two, and in positions of the "
+            "trainer every reply. "
             f"Expected: probability that people play it{by}.",
             nothing="No reply is recorded.",
             records="replies",

@@ -239,7 +239,7 @@ class OpponentView:
             return Note("The baits with the greatest expected loss.", title, link=link), cards
         line = self.report.line
         set_ = 0 if line is None else line.baits_set
-        met = f"They met {number(set_)} baits and took none." if set_ else "They have met no baits."
+        met = f"They met {plural(set_, 'bait')} and took none." if set_ else "They have met no baits."
         return (Note(met, title),)
 
     @property

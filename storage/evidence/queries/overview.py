@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
-from sqlalchemy import Double, cast, func, select
+from sqlalchemy import Double, case, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
@@ -122,6 +122,9 @@ def games_by_day(games: GameArray, first: date, days: int) -> list[Day]:
 
 async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]:
     """The answered baits among the latest moves, newest first."""
+    # The cost of the bait is known before the reply is judged.
+    is_bait = OutcomeRow.reply == ForecastRow.bait
+    cost = func.coalesce(JudgementRow.cost, case((is_bait, ForecastRow.bait_cost)))
     rows = await session.execute(
         select(
             GameRow.id.label("game_id"),
@@ -132,7 +135,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
             OutcomeRow.at,
             ForecastRow.is_taken,
             OutcomeRow.reply,
-            (cast(JudgementRow.cost, Double) / WHOLE).label("cost"),
+            (cast(cost, Double) / WHOLE).label("cost"),
             func.coalesce(JudgementRow.cost < MIN_SMALL_COST, False).label("is_best"),
             OpponentRow.site_id.label("opponent_site_id"),
         )

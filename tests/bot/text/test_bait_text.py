@@ -107,7 +107,8 @@ def test_the_depth_to_which_a_number_holds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cost", "shown"), [(149, "1 %"), (199, "2 %"), (499, "4 %"), (500, "5 %"), (999, "9 %"), (1000, "10 %")]
+    ("cost", "shown"),
+    [(149, "1 %"), (199, "1 %"), (200, "2 %"), (499, "4 %"), (500, "5 %"), (999, "9 %"), (1000, "10 %")],
 )
 def test_no_cost_is_rounded_up_to_the_next_worse_word(cost: int, shown: str) -> None:
     assert str(game_share(judged_share(judged_reply(_reply("d5", 0), cost)))) == f"{shown} of the game"

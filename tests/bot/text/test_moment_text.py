@@ -169,6 +169,19 @@ async def test_where_all_is_lost_a_cheap_reply_is_no_slip(database: Database) ->
     lost = tuple(replace(each, final_centi=WIN_CENTI) for each in told.replies)
     assert _judged(replace(told, replies=lost)).kind is MomentKind.DECIDED
     assert _judged(told).kind is MomentKind.CALM
+    far = _judged(replace(told, is_lost=True))
+    assert far.kind is MomentKind.DECIDED
+    assert str(far.story[-1]) == "Desdemona is winning by far here, whatever the reply."
+
+
+async def test_what_plain_minimax_would_have_played_is_told_only_of_moves_by_scores(
+    database: Database,
+) -> None:
+    told = await _told(database, plain_game)
+    told = replace(told, standard=replace(told.standard, move="d2d4", name="d4", raw_text="+0.30"))
+    for mode in ("exact", "strong", "book", "lot", "trial"):
+        said = " ".join(map(str, _judged(replace(told, search_mode=mode, pick=None)).story))
+        assert ("Plain minimax would have played d4" in said) is (mode == "exact"), mode
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from engine.forecasts import own_costs
 from engine.game import WIN_CENTI
 from engine.games import get_rules
 from engine.human.opponent_value import UNSEARCHED
-from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
+from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts, ReplyWord
 from engine.params import OpponentParams, Scale, TrapParams
 from storage.database import Database
 from storage.ledger.decisions import get_decision, list_decisions, store_profile
@@ -276,6 +276,17 @@ async def test_a_slower_mate_is_as_good(database: Database) -> None:
     assert [reply.their_text for reply in told.replies] == ["#-5", "#-3"]
     assert told.judged is not None
     assert (told.judged.word, told.cost_text, told.judged.is_solved) == ("good", "", True)
+
+
+async def test_in_a_lost_position_only_the_best_reply_is_called_best(database: Database) -> None:
+    """The others cost little, too: there is little to lose."""
+    made = _chess_decision(TrapParams(), raw_centi=2_000, best_final=2_000, trap_final=2_600)
+    (told,) = (await _chess_report(database, made)).decisions
+    assert told.is_lost
+    judged = [each.judged for each in told.replies if each.judged is not None]
+    assert len(judged) == 2
+    assert [(each.word, each.is_best) for each in judged].count((ReplyWord.GOOD, True)) == 1
+    assert {each.word for each in judged} == {"good"}
 
 
 async def test_what_picked_the_move_is_told(database: Database) -> None:

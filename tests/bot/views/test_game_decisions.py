@@ -107,6 +107,20 @@ async def test_traps_of_the_paper_do_not_count_in_a_decided_game(database: Datab
     assert f"{TRAPS} 0 set, 0 successful." in words(decided)
 
 
+async def test_a_game_without_traps_so_far_is_not_called_one(database: Database) -> None:
+    async with database.write() as session:
+        game = await lost_game(session, "d7d5", key="d7d5")
+        (made,) = (await game_report(session, game)).decisions
+    for told, wanted in (
+        (made, "Anna set no trap in this game."),
+        (replace(made, judged=None), "The game is still"),
+    ):
+        verdict = judge_moment(told, "Anna", "the bot", "pawn")
+        summary = summarise_report([told], [verdict], "Anna", "Anna", sets_traps=True)
+        assert str(summary.story).startswith(wanted)
+        assert ("One reply is not judged yet." in str(summary.story)) is (told is not made)
+
+
 async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
     """In a position that was decided a bait counts nowhere; a reply that throws away the game is a slip."""
     async with database.write() as session:
@@ -194,7 +208,7 @@ async def test_the_baits_are_in_one_table(database: Database) -> None:
 async def test_a_game_without_a_bait_says_so(database: Database) -> None:
     found = await told(database, plain_game)
     shown = words(found, traps_only=True)
-    assert "No trap in this game: 1 move judged, 0 of them decided." in shown
+    assert "No trap in this game: 1 move analysed, 0 of them decided." in shown
     assert "Not yet analysed" not in shown
     assert "No trap" not in words(found)
 
@@ -202,7 +216,7 @@ async def test_a_game_without_a_bait_says_so(database: Database) -> None:
 async def test_a_bait_in_a_decided_position_is_no_trap(database: Database) -> None:
     found = await told(database, lambda session: lost_game(session, "d7d5"))
     shown = words(found, traps_only=True)
-    assert "No trap in this game: 1 move judged, 1 of them decided." in shown
+    assert "No trap in this game: 1 move analysed, 1 of them decided." in shown
     assert "Move 1 ·" not in shown
 
 
@@ -210,13 +224,13 @@ async def test_moves_that_are_not_analysed_yet_are_counted(database: Database) -
     found = await told(database, lambda session: tempting_game(session, judged=False))
     waiting = "Not yet analysed: 1 move. The running program or `desdemona db recheck` will analyse the rest."
     shown = words(found, traps_only=True)
-    assert f"No trap so far in this game: 0 moves judged, 0 of them decided. {waiting}" in shown
+    assert f"No trap so far in this game: 0 moves analysed, 0 of them decided. {waiting}" in shown
     (made,) = (await told(database, lambda session: tempting_game(session, key="again")))[0].decisions
     shown = words(changed(found, made, *found[0].decisions), traps_only=True)
     assert waiting in shown
     assert "No trap" not in shown
     (unjudged,) = found[0].decisions
     dropped = changed(found, replace(unjudged, state="dropped"))
-    assert words(dropped, traps_only=True).endswith("0 moves judged, 0 of them decided.")
+    assert words(dropped, traps_only=True).endswith("0 moves analysed, 0 of them decided.")
     incomplete = changed(found, replace(unjudged, is_complete=False, replies=()))
     assert waiting in words(incomplete, traps_only=True)

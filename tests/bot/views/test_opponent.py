@@ -94,7 +94,7 @@ async def test_baits_and_the_games_before(database: Database, visitor: Visitor) 
     page = await visitor.text("/dash/opponent?site=arena&id=one")
     assert page.count('<article class="card trap-card') == 1
     assert '<a href="/dash/traps?opponent=Clara&amp;site=arena&amp;outcome=taken">' in page
-    assert "They met 1 baits and took none." in await visitor.text("/dash/opponent?site=arena&id=two")
+    assert "They met 1 bait and took none." in await visitor.text("/dash/opponent?site=arena&id=two")
 
 
 async def test_filters_stay_with_the_opponent(database: Database, visitor: Visitor) -> None:

@@ -89,7 +89,7 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
     rows,
     hint: sayAll([
       unit ? say("Depths count plies from the bot’s move on; scores are in {unit}.", { unit }) : say("Depths count plies from the bot’s move on."),
-      say("Judged are the reply played, the best one and the likeliest two."),
+      say("Judged are the reply played, the best one, the likeliest two, and in positions of the trainer every reply."),
       hasProbability ? whoExpects(decision) : null,
     ]),
   });

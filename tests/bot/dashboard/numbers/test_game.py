@@ -310,7 +310,8 @@ class Story:
                 by = ", judged by shallow scores"
         note = (
             f"Their view{unit}. Depths count plies from our move on. Cost by the judge: a share of the game, "
-            "by a deep search of the reply played, the best one and the likeliest two. "
+            "by a deep search of the reply played, the best one, the likeliest two, and in positions of the "
+            "trainer every reply. "
             f"Expected: probability that people play it{by}."
         )
         return [*lines, note]
