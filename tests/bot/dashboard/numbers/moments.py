@@ -90,7 +90,17 @@ class Moment:
 
     def is_best(self, reply: str | None) -> bool:
         """Whether it is as good as the best."""
-        return reply in self.costs and bool(self.costs[reply]["cost"] < 200)
+        if reply not in self.costs:
+            return False
+        if self.is_lost:
+            return bool(self.costs[reply]["score_centi"] == self.costs[self.best or ""]["score_centi"])
+        return bool(self.costs[reply]["cost"] < 200)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether even the best reply leaves less than 5 % of the game."""
+        scale = self.rules.expected_scale_centi(self.after)
+        return bool(self.costs) and self.worth(self.costs[self.best or ""]["score_centi"], scale) < 0.05
 
     @property
     def is_checked(self) -> bool:
@@ -138,11 +148,11 @@ class Moment:
             return text
         return f"{centi / 100:+.2f}".replace("-", MINUS)  # averages may end in halves, which need not go up
 
-    def worth(self, centi: int) -> float:
-        """Our expected score, in whole hundredths of a per cent."""
+    def worth(self, centi: int, scale: float | None = None) -> float:
+        """The expected score, in whole hundredths of a per cent; by default ours, before our move."""
         if abs(centi) >= WON:
             return float(centi > 0)
-        scale = self.rules.expected_scale_centi(self.before)
+        scale = scale or self.rules.expected_scale_centi(self.before)
         size = math.floor(10_000 / (1 + math.exp(-abs(centi) / scale)) + 0.5)
         return (size if centi >= 0 else 10_000 - size) / 10_000
 

@@ -69,6 +69,8 @@ class Story:
             return "fell"
         if judged["cost"] >= 1000:
             return "slipped" if self.baits else "slip"
+        if moment.is_lost:
+            return "decided"
         if judged["cost"] < 500:
             return "saw" if self.baits else "calm"
         return "avoided" if self.baits else "loose"
@@ -91,6 +93,7 @@ class Story:
             "judging": "Not judged yet",
             "slip": "A slip",
             "loose": "Not quite the best reply",
+            "decided": "Already decided",
         }[self.kind]
 
     def lines(self, trap: Row | None) -> list[str]:
@@ -153,6 +156,7 @@ class Story:
                 "slipped": left,
                 "slip": f"{self._before}{missed}",
                 "loose": f"{self._before}{missed}",
+                "decided": f"{account} is winning by far here, whatever the reply.",
             }[kind]
         ]
 
@@ -171,15 +175,15 @@ class Story:
 
     def _for_what(self) -> list[str]:
         moment, standard = self.moment, self.standard
-        if standard["move"] == moment.record["move"]:
+        if standard["move"] == moment.record["move"] or moment.record["search_mode"] != "exact":
             return []
         theirs, ours = (
             moment.score(centi, moment.before) for centi in (standard["raw_centi"], moment.raw_centi)
         )
         return [
             f"Plain minimax would have played {moment.name(standard['move'])} ({theirs}); "
-            f"{self.game['account']} chose {moment.name(moment.record['move'])} ({ours}) because of how "
-            "people reply to it."
+            f"{self.game['account']} preferred {moment.name(moment.record['move'])} ({ours}) for the replies "
+            "that it invites."
         ]
 
     def _facts(self, kind: str) -> list[str]:
@@ -187,7 +191,7 @@ class Story:
         names = [bait["reply"] for bait in self.baits if bait["reply"] != moment.played]
         found = [f"{moment.reply_name(reply)} {moment.seen(reply)}" for reply in names]
         is_best = moment.is_best(moment.played)
-        has_cost = judged is not None and not is_best
+        has_cost = judged is not None and not is_best and kind != "decided"
         if moment.played is not None and moment.scores:
             parts = [moment.seen(moment.played)] if kind == "fell" or not has_cost else []
             parts += [f"cost {moment.price()}"] if has_cost else []
@@ -546,7 +550,20 @@ def _told(decision: Row) -> Row:
 
 
 KINDS = {
-    *("fell", "saw", "avoided", "slipped", "open", "calm", "slip", "loose", "mate", "pending", "rest"),
+    *(
+        "fell",
+        "saw",
+        "avoided",
+        "slipped",
+        "open",
+        "calm",
+        "decided",
+        "slip",
+        "loose",
+        "mate",
+        "pending",
+        "rest",
+    ),
     "judging",
 }
 
