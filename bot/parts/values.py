@@ -327,8 +327,8 @@ class ListedMove:
     """URL of our decision on this move or, for a reply, on our preceding move; empty if there is none."""
     is_ours: bool = False
     is_shown: bool = False
-    mark: str = ""
-    """Key in `MOVE_MARKS` of the mark on one of our moves, or empty."""
+    marks: tuple[str, ...] = ()
+    """Keys in `MOVE_MARKS` of the marks on one of our moves: on its bait, and on a slip."""
 
 
 MOVE_MARKS = {

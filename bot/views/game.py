@@ -167,13 +167,14 @@ class GameView:
         game = self.stored.game
         first = first_side(game, self.stored.initial_position) if game in GAMES else 0
         for ply, name in enumerate(self.names):
-            of, mark, word = ply if ply in ours else ply - 1, ours.get(ply), ""
+            of, mark, marks = ply if ply in ours else ply - 1, ours.get(ply), list[str]()
             if mark is not None and mark.bait is not None:
-                word = BaitOutcome.of(mark.is_taken).value
+                marks.append(BaitOutcome.of(mark.is_taken).value)
             if mark is not None and mark.is_slip:
-                word = "slip"
+                marks.append("slip")
             is_ours = (first + ply) % 2 == self.stored.our_side or mark is not None
-            yield ListedMove(name, self._at(of) if of in ours else "", is_ours, ply == self.ply, word)
+            link = self._at(of) if of in ours else ""
+            yield ListedMove(name, link, is_ours, ply == self.ply, tuple(marks))
 
     def _at(self, ply: int) -> str:
         return f"/dash/games/{self.stored.id}?ply={ply}#moment"

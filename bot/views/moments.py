@@ -203,17 +203,18 @@ class Moment:
                 (
                     TableCell(each.name, tags=tuple(tags)),
                     *(score_text(scores.get(depth)) for depth in depths),
-                    judged_cost_text(judged),
+                    NO_VALUE if judged is None else percent(judged.cost / WHOLE, 1),
+                    judge_depth_text(judged),
                     probability_text(each.probability),
                 )
             )
         unit = f", in {self.unit}" if self.unit else ""
-        columns = (*(f"At depth {depth}" for depth in depths), "Cost by the judge", "Expected")
+        columns = (*(f"At depth {depth}" for depth in depths), "Judge's cost", "Judge's depth", "Expected")
         return TablePart(
             "Values of the replies",
             (Column("Reply", is_text=True), *map(Column, columns)),
             tuple(rows),
-            f"Their view{unit}. Depths count plies from our move on. Cost by the judge: a share of the game, "
+            f"Their view{unit}. Depths count plies from our move on. Judge's cost: a share of the game, "
             "by a deep search of the reply played, the best one, the likeliest two, and in positions of the "
             "trainer every reply. "
             f"Expected: probability that people play it{by}.",
@@ -309,11 +310,13 @@ class Moment:
         return facts_table("What was expected", rows, f"There is no forecast of the reply{why}.")
 
 
-def judged_cost_text(judged: JudgedReply | None) -> str:
-    """What a reply costs by the judge: ``4.3 % to depth 14``; a dash if it was not judged."""
+def judge_depth_text(judged: JudgedReply | None) -> str:
+    """The depth in plies to which a reply was judged, or ``solved``; a dash if it was not judged."""
     if judged is None:
         return NO_VALUE
-    return str(with_depth(percent(judged.cost / WHOLE, 1), judged))
+    if judged.is_solved:
+        return "solved"
+    return NO_VALUE if judged.judge_depth is None else str(judged.judge_depth)
 
 
 def facts_table(title: str, rows: Sequence[tuple[str, str]], nothing: str = "") -> TablePart:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.base.reconnect import RetryStatus
-from bot.base.rounding import duration, percent, plural
+from bot.base.rounding import NO_VALUE, duration, percent, plural
 from bot.charts.figure import ChartSize
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import PLAIN, NumberStyle
@@ -165,7 +165,11 @@ class NowView:
                         f"{time_text(each.at, '%d %b, %H:%M')}, {title_of(each.game)}",
                         opponent_path(each.site, each.opponent_site_id) if each.opponent_site_id else "",
                     ),
-                    TableCell(_outcome(each), link=f"/dash/games/{each.game_id}?ply={each.ply}"),
+                    TableCell(
+                        _outcome(each),
+                        "not judged yet" if each.cost is None else "",
+                        f"/dash/games/{each.game_id}?ply={each.ply}",
+                    ),
                     _cost(each),
                 )
                 for each in self.baits
@@ -221,7 +225,7 @@ def _outcome(bait: BaitEvent) -> str:
 
 def _cost(bait: BaitEvent) -> TableCell:
     if bait.cost is None:
-        return TableCell("not judged yet")
+        return TableCell(NO_VALUE)
     if not bait.is_taken and not bait.is_slip:
         return TableCell("held", tone="good")
     return TableCell(f"{MINUS}{percent(bait.cost)}", tone="trap" if bait.is_taken else "slip")

@@ -4,6 +4,11 @@ from tests.browser.page import Page
 
 WIDTHS = (1280, 390)
 """A desktop's and a phone's, in pixels."""
+CUT_TABLES = """
+const isCut = ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth;
+return [...document.querySelectorAll('.scroll')].filter(isCut).length;
+"""
+"""How many tables of the dashboard's page that is open show only a part of their columns."""
 _TROUBLES = """
 const SLACK = 2;
 const place = (box) => `${Math.round(box.left)},${Math.round(box.top)}`;

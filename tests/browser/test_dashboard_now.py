@@ -78,6 +78,13 @@ def test_no_page_overlaps(tab: Page, troubled: Served, path: str) -> None:
             assert layout.troubles(tab) == []
 
 
+def test_no_table_of_the_first_page_is_cut(tab: Page, troubled: Served) -> None:
+    with tab.wide(1280):
+        tab.driver.get(troubled.address)
+        tab.until_text(".card:has(#latest-replies-to-baits)", "not judged yet")
+        assert tab.driver.execute_script(layout.CUT_TABLES) == 0
+
+
 def test_draining_asks_first(tab: Page, troubled: Served) -> None:
     tab.driver.get(troubled.address)
     drain = "form:has([value=drain]) button"

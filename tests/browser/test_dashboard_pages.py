@@ -16,6 +16,7 @@ from storage.database import Database
 from storage.ledger.games import finish_game
 from storage.records import GameResult
 from tests.bot.dashboard.samples import NAMES, met_bait
+from tests.browser.layout import CUT_TABLES
 from tests.browser.page import Page
 from tests.patience import PATIENCE_S
 from tests.storage.samples import FELL, decision, opened, settled
@@ -97,6 +98,13 @@ def test_boards_are_drawn(tab: Page, site: str) -> None:
     tab.click(".board-link")
     assert "/dash/games/" in tab.driver.current_url
     assert tab.text(".verdict")
+
+
+def test_no_table_of_a_game_is_cut(tab: Page, site: str) -> None:
+    with tab.wide(1280):
+        tab.driver.get(f"{site}/dash/games/1")
+        assert tab.count(".long-table") == 2
+        assert tab.driver.execute_script(CUT_TABLES) == 0
 
 
 def test_arrow_keys_step_through_a_game(tab: Page, site: str) -> None:

@@ -172,9 +172,10 @@ async def sample_now(_database: Database, _query: Query) -> NowView:
         for n in range(14)
     )
     names = ("tomás", "marta_k", "li_wei", "ann", "zugzwang7", "old_oak")
+    costs = (None, *(0.068,) * 5)  # the latest is not judged yet
     baits = tuple(
-        BaitEvent(n, "othello", "arena", name, 12, NOW - timedelta(minutes=7 * n), n % 3 != 1, "e2", 0.068)
-        for n, name in enumerate(names)
+        BaitEvent(n, "othello", "arena", name, 12, NOW - timedelta(minutes=7 * n), n % 3 != 1, "e2", cost)
+        for n, (name, cost) in enumerate(zip(names, costs, strict=True))
     )
     times = tuple(
         MoveTimes(

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 from sqlalchemy import LargeBinary, type_coerce, update
@@ -119,6 +120,14 @@ async def test_a_slip_and_a_won_game_thrown_away(database: Database, visitor: Vi
     assert "A slip" in thrown
     assert "Anna could win by force here. d5 cost" in thrown
     assert "<strong>1</strong> slip<" in thrown
+
+
+async def test_a_slip_that_left_a_bait_alone_has_both_marks(database: Database, visitor: Visitor) -> None:
+    async with database.write() as session:
+        game = await met_bait(session, "one", "g8f6")
+    page = await visitor.text(f"/dash/games/{game.id}")
+    marks = re.findall(r'<i class="dot dot-(\w+)"></i><span class="visually-hidden">, ([^<]+)<', page)
+    assert marks == [("held", "bait left alone"), ("slip", "a slip")]
 
 
 async def test_a_damaged_decision_leaves_the_others(database: Database, visitor: Visitor) -> None:

@@ -293,14 +293,16 @@ class Story:
             return []
         deepest = moment.record["depth"]
         depths = [depth for depth in (2, 3) if depth < deepest] + [deepest]
-        lines = [" | ".join(("Reply", *(f"At depth {n}" for n in depths), "Cost by the judge", "Expected"))]
+        heads = ("Reply", *(f"At depth {n}" for n in depths), "Judge's cost", "Judge's depth", "Expected")
+        lines = [" | ".join(heads)]
         for reply in moment.ordered:
             tags = " best" * moment.is_best(reply) + " bait" * (reply in self.bait_names)
             scores = dict(enumerate(moment.scores[reply], start=2)) | {deepest: moment.scores[reply][-1]}
             judged = moment.costs.get(reply)
             cells = (
                 *(moment.score(-scores[depth]) if depth in scores else DASH for depth in depths),
-                DASH if judged is None else to_depth(percent(judged["cost"] / 10_000, 1), judged),
+                DASH if judged is None else percent(judged["cost"] / 10_000, 1),
+                DASH if judged is None else "solved" if judged["is_solved"] else str(judged["depth"] + 1),
                 probability_text(moment.probability(reply)),
             )
             name = f"{moment.reply_name(reply)}{tags}{' played' * (reply == moment.played)}"
@@ -313,7 +315,7 @@ class Story:
             if model["kind"] == "looks":
                 by = ", judged by shallow scores"
         note = (
-            f"Their view{unit}. Depths count plies from our move on. Cost by the judge: a share of the game, "
+            f"Their view{unit}. Depths count plies from our move on. Judge's cost: a share of the game, "
             "by a deep search of the reply played, the best one, the likeliest two, and in positions of the "
             "trainer every reply. "
             f"Expected: probability that people play it{by}."
@@ -435,11 +437,9 @@ def _names(game: Row) -> list[str]:
 
 
 def _bait_outcome(mark: Row) -> str:
-    if mark["is_slip"]:
-        return ", a slip"
-    if mark["bait"] is None:
-        return ""
-    return {None: ", bait not answered", True: ", bait taken", False: ", bait left alone"}[mark["is_taken"]]
+    words = {None: ", bait not answered", True: ", bait taken", False: ", bait left alone"}
+    bait = "" if mark["bait"] is None else words[mark["is_taken"]]
+    return bait + ", a slip" * mark["is_slip"]
 
 
 def _count(game: Row, ply: int) -> int:

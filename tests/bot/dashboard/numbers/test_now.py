@@ -14,6 +14,7 @@ from tests.bot.dashboard.numbers.drawings import check_drawings
 from tests.bot.dashboard.numbers.exported import Exported, Row
 from tests.bot.dashboard.numbers.nearly import nearly
 from tests.bot.dashboard.numbers.recount import (
+    DASH,
     TITLES,
     at,
     counted,
@@ -161,7 +162,7 @@ def _bait_line(bait: Row) -> str:
     how = "took the bait" if bait["is_taken"] else "saw through it" if bait["is_best"] else left
     end = f"\N{MINUS SIGN}{percent(bait['cost'])}" if bait["is_taken"] or is_slip else "held"
     if bait["cost"] is None:
-        end = "not judged yet"
+        how, end = f"{how} / not judged yet", DASH
     when, who = of_day(bait["at"], "%d %b, %H:%M"), " ".join(bait["opponent"].split())
     return f"{who} / {when}, {TITLES[bait['game']]} | {how} | {end}"
 
