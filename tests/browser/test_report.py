@@ -344,7 +344,10 @@ def test_a_slip_has_another_mark_than_a_reply_that_costs_little(
     if not has_bait:
         decision["forecast"]["baits"] = []
     show_report(finished, report)
-    assert finished.count(f".chip .icon-{icon}") == finished.count(".chip .icon") == 1
+    assert finished.count(f".chip-answer .icon-{icon}") == finished.count(".chip-answer .icon") == 1
+    # The trap itself has a sign, too, which the key explains.
+    signs = [finished.count(f"{place} .icon-trap") for place in (".chip-move", ".chip-keys")]
+    assert signs == [int(has_bait)] * 2
     assert finished.count(f".moment-head h3 .icon-{icon}") == 1
     assert finished.text(".tile-slipped strong") == ("1" if icon == "slip" else "0")
     finished.click(".legend summary")
@@ -352,7 +355,7 @@ def test_a_slip_has_another_mark_than_a_reply_that_costs_little(
     shapes = finished.driver.execute_script(
         "return [...document.querySelectorAll('.icon-meanings .icon')].map((icon) => icon.innerHTML)"
     )
-    drawn = finished.driver.execute_script("return document.querySelector('.chip .icon').innerHTML")
+    drawn = finished.driver.execute_script("return document.querySelector('.chip-answer .icon').innerHTML")
     assert len(shapes) == len(set(shapes)) == 7
     assert shapes.count(drawn) == 1
 
@@ -367,6 +370,8 @@ def test_before_the_judge_no_bait_and_no_cost_is_named(finished: Page, is_made: 
     decision |= {"best": None, "judged": None, "cost": None, "cost_text": None}
     for reply in decision["replies"]:
         reply["judged"] = None
+        if reply["reply"] == decision["reply"]:
+            reply["scores_centi"] = [900] * len(reply["scores_centi"])
     show_report(finished, report)
     assert finished.text(".moment-head h3") == "Not judged yet"
     words = finished.text(".report-box")
@@ -375,6 +380,15 @@ def test_before_the_judge_no_bait_and_no_cost_is_named(finished: Page, is_made: 
     assert finished.count(".note-trap, .line-trap, .mark-trap, .mark-fell, .trap-list") == 0
     notes = "return [...document.querySelectorAll('.note-best')].map((note) => note.textContent)"
     assert "best" not in finished.driver.execute_script(notes)
+    # The reply played is the worst one, and the better ones are in sight.
+    finished.find(".chart svg")
+    cut = finished.driver.execute_script(
+        "const height = Number(document.querySelector('.chart .clip').getAttribute('height'));"
+        "const isCut = ({y}) => y < 0 || y > height;"
+        "const lines = [...document.querySelectorAll('.chart .line')];"
+        "return lines.filter(({points}) => [...points].some(isCut)).length"
+    )
+    assert (finished.count(".chart .line"), cut) == (len(decision["replies"]), 0)
 
 
 def test_traps_are_listed_by_probability_and_cost(finished: Page) -> None:
@@ -522,6 +536,9 @@ def test_a_blind_report_tells_of_traps_and_of_nobody_who_set_them(
     finished.click(f".chip[data-index='{first}']")
     finished.until_text(".moment-words", "Looking 2 and 3 plies ahead it looks better than")
     assert "Deep" in finished.text(".table-box thead")
+    assert finished.text(".chart figcaption").endswith(", at depth 2, at depth 3, deep and by the judge")
+    wide = "return ['.moment-tables', '.table-box'].map((name) => document.querySelector(name).clientWidth)"
+    assert len(set(finished.driver.execute_script(wide))) == 1  # the only table has all the room
     finished.click(f".chip[data-index='{second}']")
     finished.until_text(".moment-words", "Looking 2 and 3 plies ahead it looks better than")
     mine, drawn = points(finished, "trap"), points(finished, "best")
@@ -687,6 +704,20 @@ def stick_out(page: Page) -> list[list[Any]]:
 
 def test_nothing_sticks_out(finished: Page) -> None:
     assert stick_out(finished) == []
+
+
+def test_a_cost_and_its_depth_stand_in_one_line(finished: Page) -> None:
+    report = untempting(report_of(finished))
+    report["decisions"] = [report["decisions"][answered(report)[0]]]
+    tempt(report["decisions"][0], taken=True)
+    show_report(finished, report)
+    for width, lines in ((360, 2), (1280, 1)):
+        with finished.wide(width):
+            most = finished.driver.execute_script(
+                "const lines = (cell) => new Set([...cell.getClientRects()].map(({top}) => top)).size;"
+                "return Math.max(...[...document.querySelectorAll('td .nobreak')].map(lines))"
+            )
+            assert most == lines
 
 
 def test_the_lobby_leads_to_the_game(finished: Page) -> None:

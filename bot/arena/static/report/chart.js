@@ -75,10 +75,21 @@ function depthLabel(name, x, room) {
   return svg("text", { class: "tick depth", y: HEIGHT - BOTTOM + 19, "text-anchor": "middle" }, lines);
 }
 
+/**
+ * The lines that set the scale; the others are clipped to it. They are the named ones; until the best reply is known,
+ * also those that end above one of them, since the best of what is shown would otherwise pass for the best reply.
+ */
+function scaled(lines) {
+  const named = lines.filter(({ kind }) => kind !== "rest");
+  if (named.some(({ kind }) => kind === "best")) return named;
+  const end = ({ points }) => points.at(-1).value;
+  const lowest = Math.min(...named.map(end));
+  return lines.filter((line) => end(line) >= lowest);
+}
+
 function draw(lines, width) {
   const named = lines.filter(({ kind }) => kind !== "rest");
-  // The named lines set the scale; the others are clipped to it.
-  const values = named.flatMap(({ points }) => points.map(({ value }) => value));
+  const values = scaled(lines).flatMap(({ points }) => points.map(({ value }) => value));
   const room = Math.max(1, Math.max(...values) - Math.min(...values)) * 0.12;
   const [bottom, top] = [Math.min(...values) - room, Math.max(...values) + room];
   const names = pointNames(lines);
@@ -118,8 +129,10 @@ export function depthChart({ decision, game, isPlayer, person = null, isBlind })
   const whose = isPlayer ? say("for you") : person === null ? say("for the player") : say("for {name}", { name: person });
   const lines = linesOf(replies, decision, hasMargins);
   const place = el("div", { class: "chart-place" });
-  const names = depthNames(lines[0].reply);
-  const depths = isBlind ? sayList(names) : say("{first} to {last} plies ahead", { first: 2, last: names.at(-1) });
+  const names = pointNames(lines);
+  const last = depthNames(lines[0].reply).length;
+  const searched = isBlind ? names.slice(0, last) : [say("{first} to {last} plies ahead", { first: 2, last: names[last - 1] })];
+  const depths = sayList([...searched, ...names.slice(last)]);
   let drawn = 0;
   new ResizeObserver(([{ contentRect }]) => {
     const width = Math.min(WIDEST, Math.floor(contentRect.width));

@@ -16,6 +16,11 @@ function inWords(decision) {
   return { ...named(decision), replies: decision.replies.map(named), candidates: decision.candidates.map(named) };
 }
 
+/** Whether a move's trap needs a sign of its own, because the reply's sign tells only what the reply was worth. */
+function hasOwnSign({ isTrap, kind }) {
+  return isTrap && !["trap", "eye"].includes(ICONS[kind]);
+}
+
 export class ReportSection {
   /**
    * `onVerdicts` receives the verdict on each of the bot's moves: [{ply, kind, isTrap}].
@@ -227,7 +232,7 @@ export class ReportSection {
             title: verdict.label,
             onclick: () => this.#select(i),
           },
-          el("span", { class: "chip-move" }, name),
+          el("span", { class: "chip-move" }, name, hasOwnSign(verdict) ? icon("trap") : null),
           " ",
           el("span", { class: "chip-answer" }, answer, icon(ICONS[verdict.kind])),
         );
@@ -237,7 +242,7 @@ export class ReportSection {
 
   /** The signs of this game's moves, with what they mean. */
   #signs() {
-    const shown = new Set(this.verdicts.map(({ kind }) => ICONS[kind]));
+    const shown = new Set(this.verdicts.flatMap((verdict) => [ICONS[verdict.kind], ...(hasOwnSign(verdict) ? ["trap"] : [])]));
     const signs = Object.entries(ICON_MEANINGS).filter(([name]) => shown.has(name));
     return el("ul", { class: "chip-keys" }, el("li", {}, say("Above the bot’s move, below it the reply with its sign:")), signs.map(([name, text]) => el("li", {}, icon(name), text)));
   }

@@ -9,6 +9,8 @@ const SHORT = 6; // rows shown before "Show all"
 
 const note = (kind, text) => el("span", { class: `note note-${kind}` }, text);
 
+const inOneLine = (text) => el("span", { class: "nobreak" }, text);
+
 /** @param {object[]} rows of {name, notes, cells, isMarked, isKey}; key rows are always shown. */
 function table({ title, label, heads, rows, hint }) {
   const isLong = rows.length > SHORT + 2;
@@ -70,6 +72,7 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
     const isBait = baits.has(reply.reply);
     const isBest = reply.judged?.is_best;
     const early = Array.from({ length: heads.length - 1 }, (_, i) => scoreText(reply.score_texts[i] ?? null));
+    const shares = [judgedCost(reply.judged), ...(hasProbability ? [probabilityText(reply.probability)] : [])];
     return {
       name: reply.name,
       notes: [
@@ -77,7 +80,7 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
         isBait ? note("trap", say("bait")) : null,
         isPlayed ? note("played", isPlayer ? say("you") : say("played")) : null,
       ],
-      cells: [...early, scoreText(reply.their_text), judgedCost(reply.judged), ...(hasProbability ? [probabilityText(reply.probability)] : [])],
+      cells: [...early, scoreText(reply.their_text), ...shares.map(inOneLine)],
       isMarked: isPlayed,
       isKey: isPlayed || isBait,
     };
@@ -115,7 +118,7 @@ export function candidateTable(decision, { opponent }) {
       name: candidate.name,
       notes: [isPlayed ? note("played", say("played")) : null, isStandard ? note("best", say("standard")) : null],
       cells: [
-        `${candidate.raw_is_bound ? "≤ " : ""}${scoreText(candidate.raw_text)}`,
+        `${candidate.raw_is_bound ? "≤\u00a0" : ""}${scoreText(candidate.raw_text)}`,
         isByValue ? scoreText(candidate.value_text) : candidate.raw_is_bound ? "–" : scoreText(candidate.adjusted_text),
         candidate.trap_name ?? "–",
       ],

@@ -39,12 +39,19 @@ export function marginOf(centi) {
   return Math.abs(centi) < DECIDED_CENTI ? centi : Math.sign(centi) * (Math.abs(centi) - DECIDED_CENTI);
 }
 
+/** A text that can break at the first space after this part of it, and nowhere else. */
+function withOneBreak(text, part) {
+  const at = text.indexOf(part) + part.length;
+  const unbroken = (some) => some.replaceAll(" ", "\u00a0");
+  return unbroken(text.slice(0, at)) + unbroken(text.slice(at)).replace("\u00a0", " ");
+}
+
 /** What a reply costs by the judge, and to which depth that holds; a dash if it was not judged. */
 export function judgedCost(judged) {
   if (!judged) return "–";
   const what = percentText(judged.shown_cost / WHOLE);
-  if (judged.is_solved) return say("{what}, solved", { what });
-  return judged.judge_depth === null ? what : say("{what} to depth {plies}", { what, plies: judged.judge_depth });
+  if (judged.is_solved) return withOneBreak(say("{what}, solved", { what }), what);
+  return judged.judge_depth === null ? what : withOneBreak(say("{what} to depth {plies}", { what, plies: judged.judge_depth }), what);
 }
 
 /** A probability as text: "41 %", "under 1 %"; a dash if there is none. */
