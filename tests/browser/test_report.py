@@ -187,7 +187,7 @@ def tempt(decision: Any, *, reply: str | None = None, taken: bool = False, proba
     found |= {"judge_depth": 14, "is_solved": False}
     model = {"kind": "maia", "name": "club players", "sha256": "0"}
     decision["forecast"] = {"is_judged": True, "baits": [found], "is_taken": taken, "model": model}
-    decision["is_decided"] = False
+    decision |= {"is_decided": False, "is_lost": False}
     play(decision, bait if taken else best)
     return bait
 
