@@ -2,9 +2,10 @@
 
 The scores of a decision are as deep as its strategy searched, and differ between strategies. What is said to
 people, and every statistic of costs and errors, needs one measure for all of them. The judge values the
-position before the reply and the position after it, each by a selective search of `NODES` positions
-with an empty table (by the rules if the game is over, exactly if the search solves it or an endgame tablebase
-has it), and compares the expected scores. So, apart from tablebases, a cost depends on the position, the
+positions after the reply and after the best reply, each by a selective search of `NODES` positions with an
+empty table (by the rules if the game is over, exactly if the search solves it or an endgame tablebase has
+it), and compares the expected scores. The best reply is that of a search of the position before it; its value
+is the mean of both searches, since the first is too high on average: it is the highest of many. So, apart from tablebases, a cost depends on the position, the
 reply and `JUDGE_VERSION` alone, and can be computed again. The paper's counts (`engine.figure_9`) keep the
 paper's arithmetic on the decision's own scores.
 
@@ -32,7 +33,7 @@ from engine.search.reference import Searcher, exact_score
 from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 
-JUDGE_VERSION = 3
+JUDGE_VERSION = 4
 """Increased when the costs of any reply change (with `NODES`, a search or an evaluation), or the rule by
 which they make baits (`engine.bait_rule`)."""
 
@@ -252,7 +253,14 @@ def reply_costs(
 def _best_reply(
     game: Game[Any], root: Any, stop: StopFlag, nodes: int | None, sources: Sequence[RootSource]
 ) -> ReplyCost:
-    value = position_value(game, root, stop, nodes, sources)
-    if value.best is None:
+    before = position_value(game, root, stop, nodes, sources)
+    if before.best is None:
         raise ValueError("the game is over: there is no reply to judge")
-    return ReplyCost(value.best, value.score_centi, 0, value.depth, value.is_solved)
+    if before.is_solved:
+        return ReplyCost(before.best, before.score_centi, 0, before.depth, is_solved=True)
+    move = game.parse_move(root, before.best)
+    after = position_value(game, game.play(root, move), stop, nodes, sources)
+    if after.is_solved:  # another reply may be better
+        return ReplyCost(before.best, -after.score_centi, 0, before.depth, is_solved=False)
+    score_centi = round((before.score_centi - after.score_centi) / 2)
+    return ReplyCost(before.best, score_centi, 0, min(before.depth, after.depth + 1), is_solved=False)

@@ -175,6 +175,30 @@ def test_a_tablebase_goes_before_a_search_and_a_book_does_not() -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        # The mean of both searches, to the lesser depth.
+        ((30, 14, False), (-21, 12, False), (26, 13, False)),
+        ((30, 12, False), (-21, 14, False), (26, 12, False)),
+        ((30, 14, True), None, (30, 14, True)),
+        ((30, 14, False), (WIN_CENTI + 9, 3, True), (-WIN_CENTI - 9, 14, False)),  # another may be better
+    ],
+)
+def test_what_the_best_reply_is_worth(
+    monkeypatch: pytest.MonkeyPatch,
+    before: tuple[int, int, bool],
+    after: tuple[int, int, bool] | None,
+    expected: tuple[int, int, bool],
+) -> None:
+    found = [PositionValue("e2e4", *before), *([] if after is None else [PositionValue("e7e5", *after)])]
+    values = iter(found)
+    monkeypatch.setattr("engine.judge.position_value", lambda *_: next(values))
+    best = reply_costs("chess", get_rules("chess").initial(), ["e2e4"], StopFlag()).best
+    assert best == ReplyCost("e2e4", expected[0], 0, *expected[1:])
+    assert next(values, None) is None
+
+
+@pytest.mark.parametrize(
     ("best", "after", "expected"),
     [
         ((14, False), (12, False), (13, False)),
@@ -190,7 +214,10 @@ def test_the_depth_of_a_cost(
     after: tuple[int, bool],
     expected: tuple[int, bool],
 ) -> None:
-    values = iter([PositionValue("e2e4", 30, *best), PositionValue("e7e5", 500, *after)])
+    of_best = [PositionValue("e2e4", 30, *best)]
+    if not best[1]:
+        of_best.append(PositionValue("e7e5", -20, best[0] + 1, is_solved=False))
+    values = iter([*of_best, PositionValue("e7e5", 500, *after)])
     monkeypatch.setattr("engine.judge.position_value", lambda *_: next(values))
     found = reply_costs("chess", get_rules("chess").initial(), ["f2f3"], StopFlag()).of("f2f3")
     assert (found.depth, found.is_solved) == expected
