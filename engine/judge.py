@@ -5,14 +5,14 @@ people, and every statistic of costs and errors, needs one measure for all of th
 positions after the reply and after the best reply, each by a selective search of `NODES` positions with an
 empty table (by the rules if the game is over, exactly if the search solves it or an endgame tablebase has
 it), and compares the expected scores. The best reply is that of a search of the position before it; its value
-is the mean of both searches, since the first is too high on average: it is the highest of many. So, apart from tablebases, a cost depends on the position, the
-reply and `JUDGE_VERSION` alone, and can be computed again. The paper's counts (`engine.figure_9`) keep the
-paper's arithmetic on the decision's own scores.
+is the mean of both searches, since the first is too high on average: it is the highest of many estimates. So,
+apart from tablebases, a cost depends on the position, the reply and `JUDGE_VERSION` alone, and can be
+computed again. The paper's counts (`engine.figure_9`) keep the paper's arithmetic on the decision's own
+scores.
 
-``python -m bench.judge`` prints how many verdicts stand with eight times as many nodes. Of 1,000 recorded
-replies each (2026-11-29), "an error or not" stands in 96.0 % at Othello and 95.4 % at chess, the word in 88.9
-and 85.9 % if good replies cost less than 2 %; a reply takes 37 and 219 ms. Xiangqi has chess's number of
-nodes, Connect Four Othello's.
+``python -m bench.judge`` prints how many verdicts stand with eight times as many nodes, and the time
+(docs/numbers.md). With half as many nodes at chess fewer than 95 and 88 % would stand. Xiangqi has chess's
+number of nodes, Connect Four Othello's.
 """
 
 import random

@@ -439,7 +439,7 @@ def _names(game: Row) -> list[str]:
 def _bait_outcome(mark: Row) -> str:
     words = {None: ", bait not answered", True: ", bait taken", False: ", bait left alone"}
     bait = "" if mark["bait"] is None else words[mark["is_taken"]]
-    return bait + ", a slip" * mark["is_slip"]
+    return bait + ", a slip" * bool(mark["is_slip"])
 
 
 def _count(game: Row, ply: int) -> int:
