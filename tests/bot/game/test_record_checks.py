@@ -41,10 +41,6 @@ FIRST = "(SELECT min(id) FROM decisions)"
             f"UPDATE outcomes SET reply = 'a0' WHERE decision_id = {FIRST}",
             "its outcome judges a0, but the reply was ..",
         ),
-        (
-            f"UPDATE outcomes SET reply = NULL WHERE decision_id = {FIRST}",
-            "its outcome judges no reply, but the reply was ..",
-        ),
     ],
 )
 async def test_a_changed_column_is_found(database: Database, statement: str, reason: str) -> None:
@@ -58,6 +54,18 @@ async def test_a_changed_column_is_found(database: Database, statement: str, rea
     with pytest.raises(RecordError, match=f"^{reason}$"):
         raise RecordError(wrong.reason)
     assert found.verified == len(others)
+
+
+async def test_an_outcome_that_lost_its_reply_is_made_again(database: Database) -> None:
+    await play(database)
+    before = (await stored_decisions(database))[0].outcome
+    async with database.write() as session:
+        await session.execute(text(f"UPDATE outcomes SET reply = NULL WHERE decision_id = {FIRST}"))
+    found = await recheck(database)
+    assert (found.wrong, found.judged) == ([], 1)
+    (moved,) = found.quarantined
+    assert moved.text == "row 1 of outcomes: kind is fell, but reply is None"
+    assert (await stored_decisions(database))[0].outcome == before
 
 
 async def test_a_column_that_follows_from_the_record_is_computed_again(database: Database) -> None:
