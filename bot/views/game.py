@@ -24,7 +24,7 @@ from bot.parts.values import (
 )
 from bot.text.values_text import number, time_text, title_of
 from bot.views.addresses import opponent_path
-from bot.views.games import result_label
+from bot.views.games import reason_text, result_label
 from bot.views.moments import Moment, facts_table, read_moment_of
 from bot.views.page import BadQuery, Download, Page, PageNotFound, Query
 from engine.errors import EngineFault
@@ -268,7 +268,7 @@ def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveM
         link=opponent_path(stored.site, stored.opponent_id),
         detail="" if stored.opponent_rating is None else str(stored.opponent_rating),
         pills=(
-            Pill(word, stored.end_reason or "", mood="bad" if mood == "trap" else "good"),
+            Pill(word, reason_text(stored.end_reason), mood="bad" if mood == "trap" else "good"),
             Pill(stored.strategy, f"{colour}{ours}, engine {stored.engine_version}".strip(" ,")),
             Pill("rated" if stored.rated else "casual", f"{stored.speed}{clock}"),
             *(() if match is None else (Pill("match", f"{match}, {match_limits(stored)}".rstrip(", ")),)),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from bot.base.events import EndReason
 from bot.base.rounding import NO_VALUE, plural
 from bot.parts.values import Column, Heading, Part, PartsView, TableCell, TablePart
 from bot.text.values_text import iso_time, number, time_text, title_of
@@ -58,6 +59,16 @@ _COLUMNS = (
 )
 
 
+_REASONS = {
+    EndReason.NORMAL: "by the rules",
+    EndReason.RESIGNATION: "by resignation",
+    EndReason.TIME: "on time",
+    EndReason.LEFT: "a player left",
+    EndReason.AGREEMENT: "by agreement",
+    EndReason.ABORTED: "no result",
+}
+
+
 def result_label(state: str, result: str | None) -> tuple[str, str]:
     """Return a short label for a game's result, and its colour (``good``, ``trap`` or empty)."""
     if state == "open":
@@ -65,6 +76,11 @@ def result_label(state: str, result: str | None) -> tuple[str, str]:
     if state == "aborted":
         return "aborted", ""
     return _RESULT_LABELS.get(result or "", ("result unknown", ""))
+
+
+def reason_text(end_reason: str | None) -> str:
+    """How a game ended, in words; empty if unknown."""
+    return _REASONS.get(end_reason or "", end_reason or "")
 
 
 def slips_cell(slips: int, unjudged: int) -> TableCell:
@@ -99,7 +115,7 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
         rows.append(
             (
                 *names,
-                TableCell(word, game.end_reason or "", tone=mood),
+                TableCell(word, reason_text(game.end_reason), tone=mood),
                 number(game.plies),
                 f"{game.baits_taken} of {game.baits_set}" if game.baits_set else "no baits",
                 slips_cell(game.slips, game.unjudged),
@@ -118,7 +134,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
         flags: The reasons why each game is suspect, for an extra column; None for no extra column.
     """
     are_several = len({game.owner for game in games if not match_of(game)}) > 1
-    heads = ("Game", "Started (UTC)", "Site", "Opponent", "Strategy", "Result", "Ended by")
+    heads = ("Game", "Started (UTC)", "Site", "Opponent", "Strategy", "Result", "Ending")
     columns = [Column(head, is_text=True) for head in heads]
     rows = []
     for game in games:
@@ -136,7 +152,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
                 TableCell(game.opponent_name, rating, tags=(("bot", ""),) * game.opponent_is_bot),
                 TableCell(game.strategy, "random" * game.is_drawn),
                 TableCell(result, plural(len(game.moves), "ply", "plies")),
-                game.end_reason or NO_VALUE,
+                reason_text(game.end_reason) or NO_VALUE,
                 *(() if flags is None else (", ".join(flags.get(game.id, ())),)),
             )
         )

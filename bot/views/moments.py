@@ -339,7 +339,7 @@ def _search(decision: DecisionReport) -> str:
     elif decision.search_mode != SearchMode.STRONG:  # an opening book or an endgame tablebase
         found = f"{decision.search_mode} ({pick.origin})" if pick.origin else decision.search_mode
     else:
-        found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} %"
+        found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} % confidence"
     score = "" if decision.pick_text is None else f", {score_text(decision.pick_text)}"
     return f"{found}{score}, replies searched to depth {decision.depth}"
 

@@ -295,7 +295,7 @@ async def test_what_picked_the_move_is_told(database: Database) -> None:
     report = await _chess_report(database, made)
     assert report.decisions[0].pick_text == "+0.35"
     shown = _shown(report)
-    assert "depth 18 at 100 %, +0.35, replies searched to depth 3" in shown
+    assert "depth 18 at 100 % confidence, +0.35, replies searched to depth 3" in shown
     assert "The paper's trap by accident at depth 3: Nc6" in shown
 
 

@@ -126,3 +126,16 @@ def _collect_drawing(node: Node, found: list[str]) -> None:
     found.append(inside if len(found) > 1 and inside.strip() else "")
     if inside.strip():
         del found[found.index(inside)]
+
+
+def reason_text(end_reason: str | None) -> str:
+    """How a game ended, in words."""
+    known = {
+        "normal": "by the rules",
+        "resignation": "by resignation",
+        "time": "on time",
+        "left": "a player left",
+        "agreement": "by agreement",
+        "aborted": "no result",
+    }
+    return known.get(end_reason or "", end_reason or "")

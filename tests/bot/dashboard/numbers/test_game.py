@@ -473,7 +473,7 @@ def _head(data: Exported, game: Row) -> list[str]:
     return [
         f"Games · {TITLES[game['game']]} · {game['site']} · {game['account']} · {game['site_game_id']}",
         f"{game['opponent']}{rating}",
-        f"{ended(game)} {game['end_reason'] or ''}",
+        f"{ended(game)} {printed.reason_text(game['end_reason'])}",
         f"{game['strategy']} with {rules.sides[_side(game)]}{ours}, engine {game['engine_version']}",
         f"{'rated' if game['rated'] else 'casual'} {game['speed']}{clock}",
         *(["match m1"] if game["site"] == "match" else []),

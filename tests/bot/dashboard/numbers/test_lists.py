@@ -117,7 +117,7 @@ def _game_line(data: Exported, game: Row) -> str:
     program = " program" if game["is_program"] else ""
     rating = "unrated" if game["opponent_rating"] is None else game["opponent_rating"]
     against = "" if game["our_rating"] is None else f" against {game['our_rating']}"
-    reason = f" / {game['end_reason']}" if game["end_reason"] else ""
+    reason = f" / {printed.reason_text(game['end_reason'])}" if game["end_reason"] else ""
     baits = f"{found.baits_taken} of {found.baits_set}" if found.baits_set else "no baits"
     return " | ".join(
         (

@@ -230,7 +230,7 @@ def _rating_lines(ratings: list[Row]) -> list[str]:
 def _game_line(data: Exported, game: Row) -> str:
     found = counts(data, [game])
     baits = f"{found.baits_taken} of {found.baits_set}" if found.baits_set else "no baits"
-    reason = f" / {game['end_reason']}" if game["end_reason"] else ""
+    reason = f" / {printed.reason_text(game['end_reason'])}" if game["end_reason"] else ""
     rating = "unrated" if game["opponent_rating"] is None else game["opponent_rating"]
     return " | ".join(
         (
