@@ -1,6 +1,6 @@
 """Search and list of games, with the outcomes of their baits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,7 @@ _COLUMNS = (
 )
 
 
-_REASONS = {
+_REASONS: Mapping[str, str] = {
     EndReason.NORMAL: "by the rules",
     EndReason.RESIGNATION: "by resignation",
     EndReason.TIME: "on time",
