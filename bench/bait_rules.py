@@ -93,7 +93,7 @@ def own_cost_second_look(stored: StoredPosition, made: ReplyForecast, _: ReplyCo
     best = {reply for reply, cost in costs.items() if cost == 0}
     scale = stored.found.logistic_centi
     deceptive = looks(stored, best, lambda each: shallow_score(each, scale))
-    return [r for r in likely(made, LIKELIEST) if costs[r] >= MIN_ERROR_COST and r in deceptive]
+    return [r for r in likeliest_replies(made) if costs[r] >= MIN_ERROR_COST and r in deceptive]
 
 
 def judged_first_look(stored: StoredPosition, made: ReplyForecast, costs: ReplyCosts) -> list[str]:

@@ -4,7 +4,7 @@
 
 Recorded replies of people are judged with each number of nodes and with eight times the largest. For each
 number the benchmark prints the share of verdicts that stay the same ("an error or not"; of errors, those that
-remain; "best", "small" or "error"), the mean cost both ways, and the processor time of a reply; the totals
+remain; "good", "small" or "error"), the mean cost both ways, and the processor time of a reply; the totals
 are printed after every hundred replies.
 """
 

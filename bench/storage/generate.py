@@ -24,7 +24,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bench.storage.sample_decisions import DEPTHS, Sample, drawn_samples, samples
-from engine.figure_9 import FIGURE_9_RULE
 from engine.judge import JUDGE_VERSION
 from engine.params import TrapParams
 from storage.database import Database, create_engine, parse_url
@@ -256,7 +255,6 @@ class World:
                 "time_s": found.decision.time_s,
                 "is_complete": is_complete,
                 **(found.columns if is_complete else nothing),
-                "rule": FIGURE_9_RULE if is_complete else None,
                 "created_at": at,
                 "sent_at": at,
                 "confirmed_at": at,

@@ -10,7 +10,7 @@ from bench.suites import native_searcher
 from engine.bait_rule import MIN_BAIT_P, expectations
 from engine.completion import complete
 from engine.decision import Decision, ModelInfo, Outcome, Person
-from engine.figure_9 import MIN_ERROR_COST, classify_by_figure_9, decision_verdicts
+from engine.figure_9 import MIN_ERROR_COST, classify_by_figure_9, decision_verdicts, profile_verdict
 from engine.forecasts import forecast_replies, own_costs
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
@@ -21,6 +21,7 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
+from storage.records import columns_of
 
 DEPTHS = {"othello": 6, "chess": 5, "xiangqi": 4, "connect4": 8}
 """The search depth for the decisions of each game."""
@@ -92,12 +93,7 @@ def sample(decision: Decision, *, wants_bait: bool = False) -> Sample:
     return Sample(
         decision=decision,
         record=decision.to_record(),
-        columns={
-            "is_trap": verdicts.is_trap,
-            "trap_quality": 0.0 if verdicts.trap is None else verdicts.trap.quality,
-            "reply_count": len(verdicts.replies),
-            "is_decided": verdicts.is_decided,
-        },
+        columns=columns_of(profile_verdict(decision)),
         forecast={
             "rule": forecast.rule,
             "model_kind": forecast.model.kind,

@@ -492,13 +492,13 @@ def _judged_replies(
     ordered = [best, *(reply for each in known for reply in each.replies)]
     found = {each.reply: each for each in reversed(ordered)}
     found = {each.reply: found[each.reply] for each in ordered}
-    return {reply: _judged_reply(board, best, each) for reply, each in found.items()}
+    is_lost = best.score_centi > -WIN_CENTI and _is_lost(board, best.score_centi)
+    return {reply: _judged_reply(board, best, each, is_lost=is_lost) for reply, each in found.items()}
 
 
-def _judged_reply(board: _Board, best: ReplyCost, made: ReplyCost) -> JudgedReply:
-    is_best = made.is_best
-    if best.score_centi > -WIN_CENTI and _is_lost(board, best.score_centi):
-        is_best = made.score_centi == best.score_centi  # every reply costs little, even if it is mated
+def _judged_reply(board: _Board, best: ReplyCost, made: ReplyCost, *, is_lost: bool) -> JudgedReply:
+    # In a lost position every reply costs little, even one that is mated.
+    is_best = made.score_centi == best.score_centi if is_lost else made.is_best
     size = "" if is_best else _size_text(board, best.score_centi - made.score_centi)
     return JudgedReply(
         reply=made.reply,

@@ -39,6 +39,7 @@ from storage.ledger.judgements import (
     next_game_to_judge,
     replies_to_judge,
     store_judgements,
+    work_of_game,
 )
 from storage.records import ARENA_SITE
 
@@ -143,6 +144,7 @@ class ReplyJudge:
     async def _judge_game(self, key: int, role: Role) -> None:
         async with self._database.read() as session:
             game = await load_game_by_id(session, key)
+            work = await work_of_game(session, key, FORECAST_RULE)
             replies = await _replies_to_judge(session, key)
         is_for_trainer = game is not None and game.site == ARENA_SITE
         judged: dict[int, tuple[str, ReplyCosts]] = {}
@@ -166,10 +168,9 @@ class ReplyJudge:
                 )
         async with self._database.write() as session:
             await role.verify(session)
-            if not await lock_settled_game(session, key):
-                return
-            if _work(await _replies_to_judge(session, key)) != _work(replies):
-                return  # it is judged again with what was stored meanwhile
+            is_settled = await lock_settled_game(session, key)
+            if not is_settled or await work_of_game(session, key, FORECAST_RULE) != work:
+                return  # it is judged again, with what was stored meanwhile
             for decision, made in forecasts.items():
                 await store_forecast(session, decision, *made)
             await store_judgements(session, key, judged)
@@ -209,10 +210,6 @@ async def _replies_to_judge(session: AsyncSession, key: int) -> list[ReplyToJudg
     except RecordError as error:
         logger.warning("game %d cannot be judged: %s", key, error)
         return []
-
-
-def _work(replies: Sequence[ReplyToJudge]) -> list[tuple[int, str | None]]:
-    return [(each.decision_id, each.reply) for each in replies]
 
 
 def _judge(

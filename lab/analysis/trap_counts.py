@@ -71,7 +71,7 @@ def trap_qualities(people: Population, params: TrapParams) -> NDArray[np.float64
 
 
 def verdicts_of(people: Population, params: TrapParams) -> list[ReplyVerdicts]:
-    """Judge the replies in each position."""
+    """The verdicts on the replies in each position."""
     return [
         reply_verdicts(each.found.candidate, params, each.found.logistic_centi) for each in people.positions
     ]

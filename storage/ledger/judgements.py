@@ -64,6 +64,25 @@ async def count_games_to_judge(session: AsyncSession) -> int:
     return int(await session.scalar(select(func.count()).select_from(GameRow).where(*_unjudged())) or 0)
 
 
+def _to_judge(game_id: int, rule: int) -> Select[int, str | None]:
+    """Keys and replies of a game's decisions with work for the judge, in the order of play."""
+    is_judged = select(JudgementRow.decision_id).where(judgement_of_decision())
+    is_new = and_(OutcomeRow.reply.is_not(None), ~is_judged.exists())
+    is_outdated = and_(ForecastRow.rule < rule, DecisionRow.is_complete, *standing_conditions())
+    return (
+        select(DecisionRow.id, OutcomeRow.reply)
+        .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .where(DecisionRow.game_id == game_id, or_(is_new, is_outdated))
+        .order_by(DecisionRow.ply, DecisionRow.id)
+    )
+
+
+async def work_of_game(session: AsyncSession, game_id: int, rule: int) -> list[tuple[int, str | None]]:
+    """The keys and replies of the decisions that `replies_to_judge` returns, without their records."""
+    return [(row.id, row.reply) for row in await session.execute(_to_judge(game_id, rule))]
+
+
 async def replies_to_judge(session: AsyncSession, game_id: int, rule: int) -> list[ReplyToJudge]:
     """The decisions of a game with work for the judge, in the order of play.
 
@@ -72,17 +91,11 @@ async def replies_to_judge(session: AsyncSession, game_id: int, rule: int) -> li
 
     Args:
         rule: The present rules of forecasts.
+
+    Raises:
+        RecordError: A record cannot be read.
     """
-    is_judged = select(JudgementRow.decision_id).where(judgement_of_decision())
-    is_new = and_(OutcomeRow.reply.is_not(None), ~is_judged.exists())
-    is_outdated = and_(ForecastRow.rule < rule, DecisionRow.is_complete, *standing_conditions())
-    rows = await session.execute(
-        select(DecisionRow.id, DecisionRow.record, OutcomeRow.reply)
-        .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
-        .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
-        .where(DecisionRow.game_id == game_id, or_(is_new, is_outdated))
-        .order_by(DecisionRow.ply, DecisionRow.id)
-    )
+    rows = await session.execute(_to_judge(game_id, rule).add_columns(DecisionRow.record))
     forecasts = await forecasts_of_game(session, game_id)
     return [
         ReplyToJudge(row.id, Decision.from_record(row.record), row.reply, forecasts.get(row.id))
