@@ -11,7 +11,7 @@ computed again. The paper's counts (`engine.figure_9`) keep the paper's arithmet
 scores.
 
 ``python -m bench.judge`` prints how many verdicts stand with eight times as many nodes, and the time
-(docs/numbers.md). With half as many nodes at chess fewer than 95 and 88 % would stand. Xiangqi has chess's
+(docs/numbers.md): at chess, 89 % of the words stand, and 87 % with half as many nodes. Xiangqi has chess's
 number of nodes, Connect Four Othello's.
 """
 
