@@ -37,11 +37,10 @@ from storage.arena import accounts as arena_store
 from storage.arena.accounts import ArenaGameRecord
 from storage.database import Database
 from storage.ledger.events import list_events
-from storage.ledger.games import list_open_games
 from storage.records import AccountKey
 from tests.faults.proxy import NO_FAULTS, Chance, Fault, FaultProxy, Outage
 from tests.system.daemon import Daemon
-from tests.system.ledger import log_lines, troubles
+from tests.system.ledger import log_lines, troubles, unsettled_games, wait_until_settled
 from tests.system.person import Habits, Person, Wish
 
 BOT = "desdemona"
@@ -56,7 +55,7 @@ SLOW_S, STALL_S = 1.0, 2.0
 MAX_THINKING_S = 2.0
 """Maximum thinking time of simulated people; twenty people who move instantly would overload a small PC."""
 KILL_UNTIL = 0.67
-SETTLE_TIMEOUT_S = 60.0
+LISTEN_TIMEOUT_S = 60.0
 MAX_STREAM_GAP_S = 15.0
 """Limit on the time to reopen a lost event stream, in seconds."""
 COVERING_GAMES = 1000
@@ -216,9 +215,9 @@ class Soak:
                     async with self._bot:
                         await self._play(url)
                         self._proxy.plan = NO_FAULTS
-                        await wait_until_settled(self._folder / "data" / "desdemona.db", SETTLE_TIMEOUT_S)
+                        await wait_until_settled(self._folder)
                         # It may have been killed after the last game: while it starts, SIGTERM just kills it.
-                        async with asyncio.timeout(SETTLE_TIMEOUT_S):
+                        async with asyncio.timeout(LISTEN_TIMEOUT_S):
                             await self._proxy.listens.wait()
                         self.summary.status, _ = await self._bot.stop()
             await self._look(database)
@@ -326,7 +325,7 @@ class Soak:
             summary.hanging += [f"{each}: at the arena" for each in await arena_store.list_open_ids(session)]
         ledger = await Database.open(f"sqlite:///{self._folder / 'data' / 'desdemona.db'}")
         try:
-            summary.hanging += [f"{each}: in the ledger" for each in await open_games(ledger)]
+            summary.hanging += [f"{each}: in the ledger" for each in await unsettled_games(ledger)]
             summary.troubles = await troubles(ledger, records, taken_back=self._taken_back, bot=BOT)
             async with ledger.read() as session:
                 summary.duplicates = len(await list_events(session, kind="undecided_move"))
@@ -371,23 +370,6 @@ class Anywhere:
         self.url = url
         self.up = asyncio.Event()
         self.up.set()
-
-
-async def open_games(database: Database) -> list[str]:
-    """The site's ids of the games that are open in the bot's records."""
-    async with database.read() as session:
-        return [game.site_game_id for game in await list_open_games(session, OWNER)]
-
-
-async def wait_until_settled(path: Path, longest_s: float) -> None:
-    """Wait until no game is open in the bot's records, for at most ``longest_s`` seconds."""
-    database = await Database.open(f"sqlite:///{path}", upgrade=False)
-    try:
-        until = time.monotonic() + longest_s
-        while await open_games(database) and time.monotonic() < until:  # noqa: ASYNC110 - nobody can call
-            await asyncio.sleep(0.2)
-    finally:
-        await database.close()
 
 
 async def match_of(database: Database, game_id: str) -> ReplayedGame:

@@ -38,7 +38,7 @@ from typing import Any
 import aiohttp
 from sqlalchemy import func, select
 
-from bench.arena_soak import BOT, BROKEN_EVENT_KINDS, match_of, open_games, wait_until_settled
+from bench.arena_soak import BOT, BROKEN_EVENT_KINDS, match_of
 from bench.claims import processor_s, working_folder
 from bench.endurance.people import draw_wish
 from bench.endurance.report import EnduranceReport, Fetch
@@ -50,7 +50,7 @@ from storage.ledger.events import list_events
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow
 from tests.system.daemon import Daemon, free_port
-from tests.system.ledger import log_lines, troubles
+from tests.system.ledger import log_lines, troubles, unsettled_games, wait_until_settled
 from tests.system.person import Person, Wish
 
 PEOPLE_PER_GAME = 0.1
@@ -58,7 +58,6 @@ PEOPLE_PER_GAME = 0.1
 SAMPLE_INTERVAL_S, TELL_S = 2.0, 30.0
 """Seconds between samples of the program and between progress lines."""
 LISTENERS = 2
-SETTLE_TIMEOUT_S = 120.0
 BACKUPS = 3
 MIN_CLOCK_S = 60
 """Clocks shorter than this many seconds may run out while the program restarts."""
@@ -183,7 +182,7 @@ class Endurance:
                 await self._rest()
                 for helper in helpers:
                     helper.cancel()
-            await wait_until_settled(self._database, SETTLE_TIMEOUT_S)
+            await wait_until_settled(self._folder)
             status, said = await self._bot.stop()
             if status:
                 self.found.failed.append(f"the last SIGTERM: exit status {status}: {said[-300:]}")
@@ -382,7 +381,7 @@ class Endurance:
                 found.decisions = await session.scalar(select(func.count(DecisionRow.id))) or 0
                 for kind in (*BROKEN_EVENT_KINDS, "undecided_move"):
                     found.lost += [f"{kind}: {e.detail}" for e in await list_events(session, kind=kind)]
-            found.hanging += [f"{each}: in the records" for each in await open_games(database)]
+            found.hanging += [f"{each}: in the records" for each in await unsettled_games(database)]
             found.lost += await troubles(database, records, taken_back=self._taken_back, bot=BOT)
         finally:
             await database.close()

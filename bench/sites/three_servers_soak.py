@@ -52,7 +52,7 @@ from tests.ggs.table import BOT as GGS_BOT
 from tests.ggs.table import PASSWORD
 from tests.ggs.table import troubles as ggs_troubles
 from tests.system.daemon import Daemon
-from tests.system.ledger import exported, log_lines, troubles
+from tests.system.ledger import exported, log_lines, troubles, unsettled_games, wait_until_settled
 from tests.system.person import Habits, Person, Place, Wish
 
 BOT = "desdemona"
@@ -71,7 +71,6 @@ GGS_KINDS = ("8 05:00", "8b 05:00", "8w 05:00", "s8r14 05:00", "s8r18 05:00")
 AT_ONCE = 3
 """Number of people at each arena."""
 GGS_PEOPLE = ("anna", "bella", "carl")
-SETTLE_TIMEOUT_S = 60.0
 MIN_STEADY_S = 80
 CONFIG = """
 [engine]
@@ -150,7 +149,7 @@ class ThreeServersSoak:
                 await self._play(daemon, url, proxy, outside)
                 took_s = time.monotonic() - began
                 proxy.plan, server.plan = NO_FAULTS, GgsChance(1, {}, [])
-                await self._settle()
+                await wait_until_settled(self._folder)
                 claims = [
                     *await self._judge(site, proxy),
                     *await self._books(daemon, url, outside),
@@ -230,11 +229,6 @@ class ThreeServersSoak:
             if daemon.up.is_set() and (mb := rss_mb(daemon.pid)) is not None:
                 self._rss_mb.append((daemon.starts, mb))
 
-    async def _settle(self) -> None:
-        until = time.monotonic() + SETTLE_TIMEOUT_S
-        while await self._open_games() and time.monotonic() < until:  # noqa: ASYNC110 - nobody can call
-            await asyncio.sleep(0.2)
-
     # --- Judging ----------------------------------------------------------------------------------------
 
     @asynccontextmanager
@@ -244,11 +238,6 @@ class ThreeServersSoak:
             yield database
         finally:
             await database.close()
-
-    async def _open_games(self) -> list[str]:
-        async with self._ledger() as ledger, ledger.read() as session:
-            games = await list_games(session, limit=100_000)
-        return [game.site_game_id for game in games if not game.is_settled]
 
     async def _judge(self, site: Database, proxy: FaultProxy) -> list[Claim]:
         """Check that the program lost no game on time and left no game unfinished."""
@@ -266,6 +255,7 @@ class ThreeServersSoak:
                             excused += 1
                         else:
                             lost.append(game_id)
+            hanging = await unsettled_games(ledger)
             async with ledger.read() as session:
                 at_ggs = await list_games(session, Filters(site=GGS.site, account=GGS.name), limit=100_000)
             lost += [
@@ -275,7 +265,7 @@ class ThreeServersSoak:
             ]
         return [
             none_found(f"no game lost on time because of the program ({excused} because of faults)", lost),
-            none_found("no game left hanging", await self._open_games()),
+            none_found("no game left hanging", hanging),
         ]
 
     async def _books(self, daemon: Daemon, url: str, outside: Outside) -> list[Claim]:

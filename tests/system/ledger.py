@@ -1,7 +1,9 @@
 """The books checked from outside: what the database says against what the server's own records say."""
 
+import asyncio
 import json
 import re
+import time
 from collections import Counter
 from collections.abc import Container, Iterator
 from contextlib import suppress
@@ -28,6 +30,7 @@ from storage.filters import Filters
 from storage.ledger.decisions import list_decisions
 from storage.ledger.games import list_games
 from storage.records import DecisionState, GameStatus, StoredDecision, StoredGame
+from tests.patience import PATIENCE_S
 from tests.system.daemon import Daemon
 
 _BUSY = re.compile(
@@ -46,6 +49,24 @@ async def exported(url: str, game_ids: list[str]) -> dict[str, dict[str, Any]]:
                 assert answer.status == 200, await answer.text()
                 records[game_id] = await answer.json()
     return records
+
+
+async def unsettled_games(database: Database) -> list[str]:
+    """The sites' ids of the games that are open, or whose decisions wait for an outcome or a forecast."""
+    async with database.read() as session:
+        games = await list_games(session, limit=100_000)
+    return [game.site_game_id for game in games if not game.is_settled]
+
+
+async def wait_until_settled(folder: Path) -> None:
+    """Wait until every game of a bot that runs in a folder is settled, or patience ends."""
+    database = await Database.open(f"sqlite:///{folder / 'data' / 'desdemona.db'}", upgrade=False)
+    try:
+        until = time.monotonic() + PATIENCE_S
+        while await unsettled_games(database) and time.monotonic() < until:  # noqa: ASYNC110 - nobody can call
+            await asyncio.sleep(0.2)
+    finally:
+        await database.close()
 
 
 async def check_books(daemon: Daemon, records: dict[str, dict[str, Any]]) -> dict[str, Counter[str]]:

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 from tests.system.daemon import Daemon
-from tests.system.ledger import check_books, check_stats, exported, log_lines
+from tests.system.ledger import check_books, check_stats, exported, log_lines, wait_until_settled
 from tests.system.person import Habits, Person, Wish
 
 KILLS = int(os.environ.get("KILLS", "2"))
@@ -43,6 +43,7 @@ async def test_killed_at_random_moments(tmp_path: Path) -> None:
             tasks.create_task(strike())
         assert daemon.starts == KILLS + 1
         records = await exported(daemon.url, ids)
+        await wait_until_settled(tmp_path)
         status, said = await daemon.stop()
         assert status == 0, said
         assert "Traceback" not in said + daemon.log.read_text()

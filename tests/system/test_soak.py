@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from tests.system.daemon import Daemon
-from tests.system.ledger import check_books, check_stats, complaints, exported
+from tests.system.ledger import check_books, check_stats, complaints, exported, wait_until_settled
 from tests.system.person import Habits, Person, Wish
 
 GAMES = int(os.environ.get("SOAK_GAMES", "4"))
@@ -34,6 +34,7 @@ async def test_many_games(tmp_path: Path) -> None:
                 tasks.create_task(sit(number))
         records = await exported(daemon.url, ids)
         assert len(records) == GAMES
+        await wait_until_settled(tmp_path)
         status, said = await daemon.stop()
         assert status == 0, said
         assert "Traceback" not in said
