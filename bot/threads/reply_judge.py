@@ -16,6 +16,7 @@ from types import MappingProxyType
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.threads.fair_queue import JobRank
+from bot.threads.role_worker import RoleWorker
 from bot.threads.search_pool import SearchPool
 from engine.bait_rule import FORECAST_RULE
 from engine.errors import RecordError
@@ -27,7 +28,7 @@ from engine.lookup.source import RootSource
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
 from storage.database import Database, Role
-from storage.errors import RoleTaken, StorageError
+from storage.errors import RoleTaken
 from storage.evidence.summaries import summarise
 from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import load_game_by_id
@@ -49,12 +50,9 @@ ROLE = "judge"
 """The role on the database that the program holds while it judges."""
 RECOUNT = 100
 """The games that are left are counted again after this many games."""
-RETRY_S = 60.0
-"""Seconds until the next attempt, after an error of the database or while another program judges, and until
-this program looks for games of other programs."""
 
 
-class ReplyJudge:
+class ReplyJudge(RoleWorker):
     """Judges all games that are over; call `run` in a task of its own.
 
     Args:
@@ -62,6 +60,7 @@ class ReplyJudge:
         pool: Its idle threads do the work, and leave it at once for anything else.
         sources: The tablebases of each game (`engine.judge.position_value`).
         sleep: As `asyncio.sleep`.
+        on_judged: Called after each game.
     """
 
     def __init__(
@@ -70,48 +69,25 @@ class ReplyJudge:
         pool: SearchPool,
         sources: Mapping[str, Sequence[RootSource]] = MappingProxyType({}),
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        on_judged: Callable[[], None] | None = None,
     ) -> None:
-        self._sleep = sleep
-        self._database = database
+        super().__init__(database, ROLE, "judge replies", sleep)
         self._pool = pool
         self._sources = sources
-        self._ended = asyncio.Event()
+        self._on_judged = on_judged
         self.games_left = 0
         """Number of games that are over and not judged yet, as far as known."""
 
     def wake(self) -> None:
         """Announce that another game is over."""
         self.games_left += 1
-        self._ended.set()
+        super().wake()
 
-    async def run(self) -> None:
-        """Judge games until cancelled."""
-        while True:
-            try:
-                await self._run_with_role()
-            except StorageError as error:
-                logger.warning("cannot judge replies for now: %s", error)
-            await self._sleep(RETRY_S)
+    async def _work(self, role: Role) -> None:
+        await self.judge_all(role)
 
-    async def _run_with_role(self) -> None:
-        """Judge games until cancelled; return if another program judges."""
-        try:
-            async with self._database.hold_role(ROLE) as role:
-                while True:
-                    self._ended.clear()
-                    await self.judge_all(role)
-                    await self._next_game()
-        except RoleTaken:
-            await self._count()
-
-    async def _next_game(self) -> None:
-        """Wait for the end of a game of this program; those of other programs are only looked for."""
-        waits = [asyncio.ensure_future(each) for each in (self._ended.wait(), self._sleep(RETRY_S))]
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for each in waits:
-                each.cancel()
+    async def _wait_for_role(self) -> None:
+        await self._count()
 
     async def judge_all(self, role: Role, on_game: Callable[[int], None] | None = None) -> int:
         """Judge every game that is over; return the number of games.
@@ -134,6 +110,8 @@ class ReplyJudge:
                 return count
             await self._judge_game(game, role)
             count, self.games_left = count + 1, self.games_left - 1
+            if self._on_judged is not None:
+                self._on_judged()
             if on_game is not None:
                 on_game(1)
 

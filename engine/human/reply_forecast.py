@@ -8,6 +8,8 @@ from engine.errors import RecordError
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.plain_values import OLD_NAMES, reader
 
+PERSON_FIELD = "person"
+"""The name of the field of a record that says what the forecast used of the person's state."""
 _OLD_FIELDS = ("tempting", "confirm_depth", "confirm_source", "costs", "bait_replies")
 """The fields of earlier rules that tell which replies are baits."""
 
@@ -54,6 +56,9 @@ class ReplyForecast:
     """The replies that are baits, in the order of the profile."""
     other: "ReplyForecast | None" = None
     """The forecast for the move that a trial did not select (`Decision.trial_draw`), without costs."""
+    is_forgotten: bool = False
+    """Whether what the forecast said of the person was erased at their request (`without_person`): the
+    probabilities cannot be computed again."""
 
     @property
     def is_judged(self) -> bool:
@@ -97,6 +102,9 @@ class ReplyForecast:
         else:
             record["other"] = _with_stored_names(record["other"])
             del record["other"]["other"]
+        for each in (record, record.get("other", {})):
+            if not each.get("is_forgotten", True):
+                del each["is_forgotten"]
         return record
 
     @classmethod
@@ -118,6 +126,18 @@ class ReplyForecast:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RecordError(f"not the record of a forecast: {error}") from error
         return forecast
+
+
+def without_person(record: dict[str, Any]) -> dict[str, Any]:
+    """A forecast's record without what it says of the person who replies.
+
+    The probabilities stay, since statistics need them; which of them the person's habits moved is no longer
+    known.
+    """
+    if PERSON_FIELD not in record:
+        return record
+    left = {name: value for name, value in record.items() if name != PERSON_FIELD} | {"is_forgotten": True}
+    return left | {"other": without_person(record["other"])} if "other" in record else left
 
 
 def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from storage.errors import decoding
 from storage.filters import standing_conditions
 from storage.inserts import insert_all_new
 from storage.ledger.forecasts import forecasts_of_game
+from storage.ledger.persons import queue_game
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, JudgedGameRow, JudgementRow, OutcomeRow
 from storage.tables.puzzles import SearchedGame
@@ -114,7 +115,7 @@ async def store_judgements(
 ) -> None:
     """Store the judgements of a game, remove those of earlier versions, and mark the game as judged.
 
-    The trainer looks through the game again.
+    The trainer looks through the game again, and the person's state learns from it.
 
     Args:
         judged: For each decision the reply that was played, and what it and other replies cost.
@@ -140,6 +141,7 @@ async def store_judgements(
     for table in (SearchedGame, JudgedGameRow):
         await session.execute(delete(table).where(table.game_id == game_id))
     await session.execute(insert(JudgedGameRow).values(game_id=game_id, version=JUDGE_VERSION))
+    await queue_game(session, game_id)
 
 
 async def forget_judgement(session: AsyncSession, game_id: int, decision_id: int) -> None:

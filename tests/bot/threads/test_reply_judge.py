@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from bot.threads import reply_judge
+from bot.threads import reply_judge, role_worker
 from bot.threads.reply_judge import ReplyJudge
 from bot.threads.search_pool import SearchPool
 from engine.bait_rule import FORECAST_RULE
@@ -199,7 +199,7 @@ async def test_another_program_waits_for_the_role(database: Database, pool: Sear
         await done.wait()
         running.cancel()
     assert judge.games_left == 1
-    assert waits == [reply_judge.RETRY_S]
+    assert waits == [role_worker.RETRY_S]
     assert set(await judge_costs(database)) == {UNKNOWN_COST}
 
 
@@ -235,7 +235,7 @@ async def test_it_finds_the_games_of_other_programs(database: Database, pool: Se
             return 0
 
     running = asyncio.create_task(Counting(database, pool, sleep=sleep).run())
-    assert (await counts.get(), await waits.get()) == (0, reply_judge.RETRY_S)
+    assert (await counts.get(), await waits.get()) == (0, role_worker.RETRY_S)
     await play(database)
     passed.set()
     assert await counts.get() == 1

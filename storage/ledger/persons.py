@@ -1,0 +1,470 @@
+"""States of persons: what the program has learned of each person from their judged games.
+
+A state is the fold of a person's judged games of one kind in the order of their ends (`GameToFold.key`), so
+it does not depend on when they were judged. Each judged game waits in the table ``games_to_fold`` until it is
+in its person's state; the same transaction stores the state and ends the wait. A game that is judged, or
+judged again, after a later one was folded is *late*: the person's state is then built again from the first
+game (`restart_state`). The judge takes an old database's games latest first, so that nearly all are late.
+Late games therefore wait until none of the person's games is left to judge, or the late ones are as many as
+the games in the state; so no game is folded more than a few times.
+
+What counts is a person's first reply to a move of ours that the server confirmed, whatever our strategy, if
+the move's profile is whole, the reply is judged and there were others. Games of bots and matches do not
+count, nor do positions that come again after a takeback.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from engine.human.reply_forecast import without_person
+from engine.judge import JUDGE_VERSION
+from storage.filters import standing_conditions
+from storage.inserts import insert_all_new, insert_new
+from storage.records import MATCH_SITE, DecisionState, GameResult
+from storage.tables.games import (
+    DecisionRow,
+    ForecastRow,
+    GameRow,
+    JudgedGameRow,
+    JudgementRow,
+    OpponentRow,
+    OutcomeRow,
+)
+from storage.tables.persons import ForgottenPersonRow, GameToFoldRow, PersonStateRow
+from storage.tables.types import as_stored, now_utc
+
+_MIN_REPLIES = 2
+"""A forced reply says nothing about the person."""
+
+GameKey = tuple[datetime, int]
+"""The end and the database key of a game; states fold games in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonKey:
+    """A person in one game."""
+
+    opponent_id: int
+    """Database key of the person's account."""
+    game: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredState:
+    """A stored state of a person."""
+
+    version: str
+    games: int
+    """Number of games in the state."""
+    replies: int
+    """Number of replies in the state."""
+    last: GameKey
+    """The latest game in the state."""
+    state: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """What a state contains."""
+
+    games: int
+    last: GameKey
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedReply:
+    """A reply that counts, with packed records (`storage.packing.records`)."""
+
+    decision_id: int
+    ply: int
+    """Number of moves before our move."""
+    record: bytes
+    """Our decision."""
+    reply: str
+    cost: int
+    """What the reply cost by the judge, in hundredths of a per cent of expected score."""
+    forecast: bytes | None
+    """The forecast of the reply; None if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameToFold:
+    """A judged game of a person, with the replies that count."""
+
+    key: GameKey
+    person: PersonKey
+    result: GameResult | None
+    """The result from our side."""
+    rating: int | None
+    """The person's rating when the game began."""
+    initial_s: int | None
+    increment_s: int | None
+    replies: tuple[RecordedReply, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldStep:
+    """The next change of a person's state."""
+
+    state: StoredState | None
+    """The stored state; None before the first game."""
+    game: GameToFold
+    is_late: bool
+    """Whether the game precedes the latest one in the state, which is then built again."""
+
+
+# --- The games to fold ----------------------------------------------------------------------------------
+
+
+async def queue_game(session: AsyncSession, game_id: int) -> None:
+    """Let a judged game wait until it is in its person's state; no change if it does not count."""
+    if await session.scalar(_counted(GameRow.id == game_id)) is not None:
+        await insert_new(session, GameToFoldRow, game_id=game_id)
+
+
+async def queue_outdated(session: AsyncSession, versions: Mapping[str, str]) -> int:
+    """Remove the states of other versions, and let their games wait again; return the number of states.
+
+    Args:
+        versions: The present version of each game's states; states of other games are removed.
+    """
+    is_current = [
+        and_(PersonStateRow.game == game, PersonStateRow.version == version)
+        for game, version in versions.items()
+    ]
+    rows = await session.execute(
+        select(PersonStateRow.opponent_id, PersonStateRow.game).where(~or_(False, *is_current))
+    )
+    persons = [PersonKey(*row) for row in rows]
+    for person in persons:
+        await restart_state(session, person)
+    return len(persons)
+
+
+async def restart_state(session: AsyncSession, person: PersonKey) -> None:
+    """Remove a person's state, and let all of their judged games wait."""
+    await session.execute(delete(PersonStateRow).where(*_of(person)))
+    judged = select(JudgedGameRow.game_id).where(JudgedGameRow.game_id == GameRow.id).exists()
+    games = await session.scalars(_counted(*_games_of(person), judged))
+    await insert_all_new(session, GameToFoldRow, [{"game_id": game} for game in games])
+
+
+async def persons_to_fold(session: AsyncSession) -> list[PersonKey]:
+    """The persons whose state can be brought forward now, in the order of their keys."""
+    waiting: dict[PersonKey, list[GameKey]] = defaultdict(list)
+    states: dict[PersonKey, _Extent] = {}
+    for row in await session.execute(_waiting()):
+        person = PersonKey(row.opponent_id, row.game)
+        waiting[person].append((row.ended_at, row.id))
+        if row.games is not None:
+            states[person] = _Extent(row.games, (row.last_ended_at, row.last_game_id))
+    has_late = any(min(keys) <= states[person].last for person, keys in waiting.items() if person in states)
+    rows = await session.execute(_unjudged().distinct()) if has_late else ()
+    unjudged = {PersonKey(*row) for row in rows}
+    return [
+        person
+        for person, keys in sorted(waiting.items(), key=lambda each: (each[0].opponent_id, each[0].game))
+        if _next(keys, states.get(person), is_unjudged=person in unjudged) is not None
+    ]
+
+
+async def next_fold(session: AsyncSession, person: PersonKey) -> FoldStep | None:
+    """The next change of a person's state; None if there is none for now.
+
+    Raises:
+        RecordError: A row cannot be read.
+    """
+    keys = [(row.ended_at, row.id) for row in await session.execute(_waiting().where(*_games_of(person)))]
+    if not keys:
+        return None
+    state = await load_state(session, person)
+    extent = None if state is None else _Extent(state.games, state.last)
+    is_unjudged = await session.scalar(_unjudged().where(*_games_of(person)).limit(1)) is not None
+    key = _next(keys, extent, is_unjudged=is_unjudged)
+    if key is None:
+        return None
+    return FoldStep(state, await _game_to_fold(session, person, key), state is not None and key <= state.last)
+
+
+async def store_state(
+    session: AsyncSession, step: FoldStep, version: str, games: int, replies: int, state: bytes
+) -> bool:
+    """Store a person's state with the step's game in it; return False, changing nothing, if the game or the
+    state has changed since the step was read, or the person asked to be forgotten.
+
+    Args:
+        session: The transaction.
+        step: From `next_fold`.
+        version: See `StoredState`, also for the other arguments.
+    """
+    person, (ended_at, game_id) = step.game.person, step.game.key
+    if not await _is_unchanged(session, step):
+        return False
+    await session.execute(delete(PersonStateRow).where(*_of(person)))
+    await session.execute(
+        insert(PersonStateRow).values(
+            opponent_id=person.opponent_id,
+            game=person.game,
+            version=version,
+            games=games,
+            replies=replies,
+            last_ended_at=ended_at,
+            last_game_id=game_id,
+            state=state,
+        )
+    )
+    await session.execute(delete(GameToFoldRow).where(GameToFoldRow.game_id == game_id))
+    return True
+
+
+async def skip_game(session: AsyncSession, step: FoldStep) -> bool:
+    """End the wait of a game without replies that count; return False as `store_state` does."""
+    if not await _is_unchanged(session, step):
+        return False
+    await session.execute(delete(GameToFoldRow).where(GameToFoldRow.game_id == step.game.key[1]))
+    return True
+
+
+async def _is_unchanged(session: AsyncSession, step: FoldStep) -> bool:
+    """Lock a step's person and game, and compare both with what the step read."""
+    person = step.game.person
+    await lock_person(session, person.opponent_id)
+    if await session.get(ForgottenPersonRow, person.opponent_id) is not None:
+        return False
+    locked = select(GameRow.id).where(GameRow.id == step.game.key[1]).with_for_update()
+    await session.execute(locked)
+    if await load_state(session, person) != step.state:
+        return False
+    is_waiting = await session.get(GameToFoldRow, step.game.key[1]) is not None
+    return is_waiting and await _game_to_fold(session, person, step.game.key) == step.game
+
+
+# --- States ---------------------------------------------------------------------------------------------
+
+
+async def load_state(session: AsyncSession, person: PersonKey) -> StoredState | None:
+    """A person's state; None if there is none."""
+    row = (await session.execute(select(PersonStateRow).where(*_of(person)))).scalar_one_or_none()
+    return None if row is None else _stored(row)
+
+
+async def states_of(session: AsyncSession, opponent_id: int) -> dict[str, StoredState]:
+    """All states of a person, keyed by game."""
+    of_person = select(PersonStateRow).where(PersonStateRow.opponent_id == opponent_id)
+    rows = await session.scalars(of_person.order_by(PersonStateRow.game))
+    return {row.game: _stored(row) for row in rows}
+
+
+async def state_for_game(session: AsyncSession, game_id: int) -> StoredState | None:
+    """The state of the person whom we play in a game; None if there is none."""
+    row = (
+        await session.execute(select(GameRow.opponent_id, GameRow.game).where(GameRow.id == game_id))
+    ).one()
+    return await load_state(session, PersonKey(row.opponent_id, row.game))
+
+
+async def find_persons(session: AsyncSession, site: str, name: str) -> list[tuple[int, str]]:
+    """Database keys and names of the opponents of a site with this key or name, ignoring case."""
+    wanted = name.lower()
+    rows = await session.execute(
+        select(OpponentRow.id, OpponentRow.name)
+        .where(
+            OpponentRow.site == site,
+            or_(func.lower(OpponentRow.site_id) == wanted, func.lower(OpponentRow.name) == wanted),
+        )
+        .order_by(OpponentRow.id)
+    )
+    return [(row.id, row.name) for row in rows]
+
+
+async def lock_person(session: AsyncSession, opponent_id: int) -> None:
+    """Keep other transactions from changing what is known of a person until this one ends."""
+    await session.execute(select(OpponentRow.id).where(OpponentRow.id == opponent_id).with_for_update())
+
+
+# --- Forgetting -----------------------------------------------------------------------------------------
+
+
+async def forget_person(session: AsyncSession, opponent_id: int) -> bool:
+    """Remove a person's states and learn nothing of them any more; return False if that was done before.
+
+    Call `erase_forecasts` afterwards.
+    """
+    await lock_person(session, opponent_id)
+    inserted = await insert_new(session, ForgottenPersonRow, opponent_id=opponent_id, forgotten_at=now_utc())
+    await session.execute(delete(PersonStateRow).where(PersonStateRow.opponent_id == opponent_id))
+    games = select(GameRow.id).where(GameRow.opponent_id == opponent_id)
+    await session.execute(delete(GameToFoldRow).where(GameToFoldRow.game_id.in_(games)))
+    return inserted is not None
+
+
+async def forgotten_at(session: AsyncSession, opponent_id: int) -> datetime | None:
+    """When a person was forgotten; None if they were not."""
+    of_person = ForgottenPersonRow.opponent_id == opponent_id
+    return await session.scalar(select(ForgottenPersonRow.forgotten_at).where(of_person))
+
+
+async def erase_forecasts(session: AsyncSession, opponent_id: int, after: int, limit: int) -> int | None:
+    """Erase what a person's next forecasts say of the person.
+
+    Their probabilities and costs remain, as statistics need them.
+
+    Args:
+        session: The transaction.
+        opponent_id: The person.
+        after: Only forecasts of decisions with greater keys.
+        limit: Maximum number of forecasts.
+
+    Returns:
+        The key of the last decision; None if there are no more.
+    """
+    rows = await session.execute(
+        select(ForecastRow.decision_id, ForecastRow.record)
+        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .where(GameRow.opponent_id == opponent_id, ForecastRow.decision_id > after)
+        .order_by(ForecastRow.decision_id)
+        .limit(limit)
+    )
+    last = None
+    for row in rows.all():
+        last = row.decision_id
+        erased = without_person(row.record)
+        if erased != row.record:
+            statement = update(ForecastRow).where(ForecastRow.decision_id == row.decision_id)
+            await session.execute(statement.values(record=erased))
+    return last
+
+
+async def is_person_of_decision_forgotten(session: AsyncSession, decision_id: int) -> bool:
+    """Whether the person who replies to a decision was forgotten."""
+    statement = (
+        select(ForgottenPersonRow.opponent_id)
+        .join(GameRow, GameRow.opponent_id == ForgottenPersonRow.opponent_id)
+        .join(DecisionRow, DecisionRow.game_id == GameRow.id)
+        .where(DecisionRow.id == decision_id)
+    )
+    return await session.scalar(statement) is not None
+
+
+# --- SQL ------------------------------------------------------------------------------------------------
+
+
+def _stored(row: PersonStateRow) -> StoredState:
+    return StoredState(row.version, row.games, row.replies, (row.last_ended_at, row.last_game_id), row.state)
+
+
+def _of(person: PersonKey) -> tuple[ColumnElement[bool], ...]:
+    return PersonStateRow.opponent_id == person.opponent_id, PersonStateRow.game == person.game
+
+
+def _games_of(person: PersonKey) -> tuple[ColumnElement[bool], ...]:
+    return GameRow.opponent_id == person.opponent_id, GameRow.game == person.game
+
+
+def _counts() -> tuple[ColumnElement[bool], ...]:
+    """Conditions on `GameRow` and `OpponentRow`: the game is of a person who was not forgotten."""
+    forgotten = exists().where(ForgottenPersonRow.opponent_id == GameRow.opponent_id)
+    return GameRow.site != MATCH_SITE, OpponentRow.is_bot.is_(False), ~forgotten
+
+
+def _counted(*which: ColumnElement[bool]) -> Select[int]:
+    """Keys of the games that count."""
+    return (
+        select(GameRow.id).join(OpponentRow, OpponentRow.id == GameRow.opponent_id).where(*_counts(), *which)
+    )
+
+
+def _waiting() -> Select[int, int, str, datetime, int, datetime, int]:
+    """The games that wait, with their persons, their ends, and the extents of the persons' states."""
+    ended_at = func.coalesce(GameRow.ended_at, GameRow.started_at).label("ended_at")
+    return (
+        select(
+            GameRow.id,
+            GameRow.opponent_id,
+            GameRow.game,
+            ended_at,
+            PersonStateRow.games,
+            PersonStateRow.last_ended_at,
+            PersonStateRow.last_game_id,
+        )
+        .join(GameToFoldRow, GameToFoldRow.game_id == GameRow.id)
+        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .outerjoin(
+            PersonStateRow,
+            and_(PersonStateRow.opponent_id == GameRow.opponent_id, PersonStateRow.game == GameRow.game),
+        )
+        .where(*_counts())
+    )
+
+
+def _unjudged() -> Select[int, str]:
+    """The persons with a game that is over and that the present judge has yet to judge."""
+    judged = exists().where(JudgedGameRow.game_id == GameRow.id, JudgedGameRow.version == JUDGE_VERSION)
+    return select(GameRow.opponent_id, GameRow.game).where(GameRow.is_settled.is_(True), ~judged)
+
+
+def _next(keys: Iterable[GameKey], state: _Extent | None, *, is_unjudged: bool) -> GameKey | None:
+    """The game to fold next; None if all of them still wait.
+
+    Args:
+        keys: The person's games that wait.
+        state: The extent of the person's state; None if there is none.
+        is_unjudged: Whether some of the person's games are yet to be judged.
+    """
+    if state is None:
+        return min(keys)
+    late = [key for key in keys if key <= state.last]
+    if late and (not is_unjudged or len(late) >= state.games):
+        return min(late)
+    return min((key for key in keys if key > state.last), default=None)
+
+
+async def _game_to_fold(session: AsyncSession, person: PersonKey, key: GameKey) -> GameToFold:
+    columns = (GameRow.result, GameRow.opponent_rating, GameRow.clock_initial_s, GameRow.clock_increment_s)
+    game = (await session.execute(select(*columns).where(GameRow.id == key[1]))).one()
+    replies = [
+        RecordedReply(decision, ply, record, str(reply), cost, forecast)
+        for decision, ply, record, reply, cost, forecast in await session.execute(_replies(key[1]))
+    ]
+    return GameToFold(key, person, *game, tuple(replies))
+
+
+def _replies(game_id: int) -> Select[int, int, bytes, str | None, int, bytes]:
+    taken_back = aliased(DecisionRow)
+    came_again = exists().where(
+        taken_back.game_id == DecisionRow.game_id, taken_back.ply == DecisionRow.ply, taken_back.takeback > 0
+    )
+    return (
+        select(
+            DecisionRow.id,
+            DecisionRow.ply,
+            as_stored(DecisionRow.record).label("decision"),
+            OutcomeRow.reply,
+            JudgementRow.cost,
+            as_stored(ForecastRow.record).label("forecast"),
+        )
+        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .join(JudgedGameRow, JudgedGameRow.game_id == DecisionRow.game_id)
+        .join(
+            JudgementRow,
+            and_(JudgementRow.decision_id == DecisionRow.id, JudgementRow.version == JudgedGameRow.version),
+        )
+        .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .where(
+            DecisionRow.game_id == game_id,
+            *standing_conditions(),
+            DecisionRow.state == DecisionState.CONFIRMED,
+            DecisionRow.is_complete.is_(True),
+            DecisionRow.reply_count >= _MIN_REPLIES,
+            OutcomeRow.reply.is_not(None),
+            ~came_again,
+        )
+        .order_by(DecisionRow.ply)
+    )

@@ -1,0 +1,50 @@
+"""What the program has learned of persons from their games, and who asked to be forgotten.
+
+::
+
+    opponents --+--< person_states     (one for each game that the person plays)
+                +--o forgotten_persons
+    games ------o games_to_fold        (judged games that are not in the person's state yet)
+"""
+
+from sqlalchemy import BigInteger, ForeignKey, LargeBinary
+from sqlalchemy.orm import Mapped, mapped_column
+
+from storage.tables.base import Base
+from storage.tables.types import BigInt, KeyColumn, UtcTime
+
+
+class PersonStateRow(Base):
+    """What is known of a person in one game: the fold of their judged games (`storage.ledger.persons`)."""
+
+    __tablename__ = "person_states"
+
+    opponent_id: Mapped[int] = mapped_column(BigInt, ForeignKey("opponents.id"), primary_key=True)
+    game: Mapped[KeyColumn] = mapped_column(primary_key=True)
+    # `storage.ledger.persons.FOLD_VERSION` when it was made.
+    version: Mapped[KeyColumn]
+    # The numbers of games and replies in the state.
+    games: Mapped[int]
+    replies: Mapped[int]
+    # The end and the key of the latest game in it; states fold games in this order.
+    last_ended_at: Mapped[UtcTime]
+    last_game_id: Mapped[int] = mapped_column(BigInteger)
+    # `engine.person.state.PersonState.to_bytes`; the last column, since it is the largest.
+    state: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class ForgottenPersonRow(Base):
+    """A person who asked to be forgotten: nothing is learned of them any more."""
+
+    __tablename__ = "forgotten_persons"
+
+    opponent_id: Mapped[int] = mapped_column(BigInt, ForeignKey("opponents.id"), primary_key=True)
+    forgotten_at: Mapped[UtcTime]
+
+
+class GameToFoldRow(Base):
+    """A judged game of a person that is to be added to the person's state."""
+
+    __tablename__ = "games_to_fold"
+
+    game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)

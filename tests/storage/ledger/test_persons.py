@@ -1,0 +1,357 @@
+"""States of persons in the database: which games wait, in which order they are folded, and forgetting."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+
+from engine.human.reply_forecast import ReplyForecast
+from storage.database import Database
+from storage.ledger.decisions import mark_taken_back
+from storage.ledger.games import finish_game, reopen_game
+from storage.ledger.judgements import forget_judgement, store_judgements
+from storage.ledger.persons import (
+    FoldStep,
+    GameToFold,
+    PersonKey,
+    RecordedReply,
+    StoredState,
+    erase_forecasts,
+    find_persons,
+    forget_person,
+    forgotten_at,
+    is_person_of_decision_forgotten,
+    load_state,
+    next_fold,
+    persons_to_fold,
+    queue_outdated,
+    restart_state,
+    skip_game,
+    state_for_game,
+    states_of,
+    store_state,
+)
+from storage.packing.records import pack, unpack
+from storage.records import MATCH_SITE, DecisionState, GameResult
+from storage.tables.games import DecisionRow, ForecastRow, GameRow
+from storage.tables.persons import GameToFoldRow, PersonStateRow
+from tests.storage.ledger.test_forecasts import MADE, made_forecast
+from tests.storage.ledger.test_judgements import COSTS
+from tests.storage.samples import FELL, UNANSWERED, decision, opened, settled, store_forecast
+
+DAY = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def ended(number: int) -> datetime:
+    return DAY + timedelta(hours=number)
+
+
+async def play(database: Database, number: int, **changes: Any) -> int:
+    """A game that ended in this hour, with one reply that counts; its key."""
+    async with database.write() as session:
+        game = await opened(session, f"game{number}", **changes)
+        answered = await settled(session, game.id, 0, MADE, FELL)
+        await settled(session, game.id, 2, decision(), UNANSWERED)
+        rows = update(DecisionRow).where(DecisionRow.game_id == game.id)
+        await session.execute(rows.values(state=DecisionState.CONFIRMED))
+        await store_forecast(session, answered, MADE, made_forecast())
+        await finish_game(
+            session, game.id, result=GameResult.WIN, end_reason="normal", settled=True, at=ended(number)
+        )
+    return game.id
+
+
+async def judge(database: Database, game: int) -> None:
+    async with database.write() as session:
+        first = select(func.min(DecisionRow.id)).where(DecisionRow.game_id == game)
+        answered = await session.scalar(first)
+        await store_judgements(session, game, {answered or 0: ("d6", COSTS)})
+
+
+async def played(database: Database, *numbers: int, **changes: Any) -> list[int]:
+    """Games that are judged."""
+    games = [await play(database, number, **changes) for number in numbers]
+    for game in games:
+        await judge(database, game)
+    return games
+
+
+async def ready(database: Database) -> list[PersonKey]:
+    async with database.read() as session:
+        return await persons_to_fold(session)
+
+
+async def step_of(database: Database, person: PersonKey) -> FoldStep | None:
+    async with database.read() as session:
+        return await next_fold(session, person)
+
+
+async def fold(database: Database, *, is_all: bool = True) -> list[int]:
+    """Fold what can be folded, or only one game; the numbers of the games in the order of the folds.
+
+    The state is the games' keys.
+    """
+    done = []
+    for person in await ready(database):
+        while step := await step_of(database, person):
+            async with database.write() as session:
+                if step.is_late:
+                    await restart_state(session, person)
+                    done.append(0)
+                    continue
+                before = () if step.state is None else unpack(step.state.state)["games"]
+                games = [*before, step.game.key[1]]
+                assert await store_state(session, step, "1", len(games), len(games), pack({"games": games}))
+            done.append(step.game.key[1])
+            if not is_all:
+                return done
+    return done
+
+
+async def state_of(database: Database, game: int) -> list[int]:
+    async with database.read() as session:
+        found = await state_for_game(session, game)
+        return [] if found is None else list(unpack(found.state)["games"])
+
+
+async def test_a_judged_game_waits_with_the_replies_that_count(database: Database) -> None:
+    game = await play(database, 1)
+    assert await ready(database) == []
+    await judge(database, game)
+    (person,) = await ready(database)
+    step = await step_of(database, person)
+    assert step is not None
+    (reply,) = step.game.replies
+    assert step == FoldStep(
+        None,
+        GameToFold((ended(1), game), person, GameResult.WIN, 1600, 180, 2, (reply,)),
+        is_late=False,
+    )
+    assert unpack(reply.record)["move"] == "f5"
+    assert ReplyForecast.from_record(unpack(reply.forecast or b"")) == made_forecast()
+    assert replace(reply, record=b"", forecast=None) == RecordedReply(
+        reply.decision_id, 0, b"", "d6", 1500, None
+    )
+
+
+async def test_games_are_folded_in_the_order_of_their_ends(database: Database) -> None:
+    second, third, first = await played(database, 2, 3, 1)
+    assert await fold(database) == [first, second, third]
+    assert await ready(database) == []
+    assert await state_of(database, first) == [first, second, third]
+    async with database.read() as session:
+        (row,) = await session.scalars(select(PersonStateRow))
+        known = await states_of(session, row.opponent_id)
+    assert (row.games, row.replies, row.last_game_id, row.last_ended_at) == (3, 3, third, ended(3))
+    assert known == {"othello": StoredState("1", 3, 3, (ended(3), third), row.state)}
+
+
+async def test_games_that_end_together_are_folded_in_the_order_of_their_keys(database: Database) -> None:
+    games = await played(database, 1, 2)
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(ended_at=DAY))
+    assert await fold(database) == games
+
+
+async def test_each_game_of_a_person_has_a_state(database: Database) -> None:
+    first, other, others = (
+        (await played(database, 1))[0],
+        (await played(database, 2, opponent_id="ben", opponent_name="Ben"))[0],
+        (await played(database, 3, game="chess", variant="standard"))[0],
+    )
+    assert len(await ready(database)) == 3
+    assert sorted(await fold(database)) == [first, other, others]
+    assert [await state_of(database, game) for game in (first, other, others)] == [[first], [other], [others]]
+
+
+@pytest.mark.parametrize("changes", [{"opponent_is_bot": True}, {"site": MATCH_SITE}])
+async def test_games_of_bots_and_matches_do_not_count(database: Database, changes: dict[str, Any]) -> None:
+    await played(database, 1, **changes)
+    async with database.read() as session:
+        assert await session.scalar(select(func.count()).select_from(GameToFoldRow)) == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": DecisionState.SENT},
+        {"state": DecisionState.DROPPED},
+        {"is_complete": False},
+        {"reply_count": 1},
+    ],
+)
+async def test_replies_that_do_not_count(database: Database, change: dict[str, Any]) -> None:
+    (game,) = await played(database, 1)
+    async with database.write() as session:
+        await session.execute(update(DecisionRow).values(change))
+    (person,) = await ready(database)
+    step = await step_of(database, person)
+    assert step is not None
+    assert step.game.replies == ()
+    async with database.write() as session:
+        assert await skip_game(session, step)
+        assert not await skip_game(session, step)
+    assert await ready(database) == []
+    assert await state_of(database, game) == []
+
+
+async def test_a_position_that_comes_again_after_a_takeback_does_not_count(database: Database) -> None:
+    game = await play(database, 1)
+    async with database.write() as session:
+        await mark_taken_back(session, game, 0)
+        again = await settled(session, game, 0, MADE, FELL)
+        await session.execute(
+            update(DecisionRow).where(DecisionRow.id == again).values(state=DecisionState.CONFIRMED)
+        )
+        await store_judgements(session, game, {again: ("d6", COSTS)})
+    (person,) = await ready(database)
+    step = await step_of(database, person)
+    assert step is not None
+    assert step.game.replies == ()
+
+
+async def test_a_late_game_builds_the_state_again(database: Database) -> None:
+    early = await play(database, 1)
+    games = await played(database, 2, 3)
+    await fold(database)
+    await judge(database, early)
+    assert await fold(database) == [0, early, *games]
+    assert await state_of(database, early) == [early, *games]
+
+
+async def test_late_games_wait_until_all_are_judged_or_they_are_as_many(database: Database) -> None:
+    """As after an update, when the judge takes the latest game first."""
+    games = [await play(database, number) for number in range(1, 7)]
+    folds = []
+    for game in reversed(games):
+        await judge(database, game)
+        folds.append(await fold(database))
+    assert folds == [
+        [games[5]],
+        [0, *games[4:]],
+        [],
+        [0, *games[2:]],
+        [],
+        [0, *games],
+    ]
+    assert await state_of(database, games[0]) == games
+
+
+async def test_a_game_that_is_judged_again_builds_the_state_again(database: Database) -> None:
+    games = await played(database, 1, 2)
+    await fold(database)
+    async with database.write() as session:
+        await reopen_game(session, games[0])
+        await finish_game(
+            session, games[0], result=GameResult.LOSS, end_reason="normal", settled=True, at=ended(3)
+        )
+    await judge(database, games[0])
+    assert await fold(database) == [games[0]]  # it ended later, and is thought to be another
+    await judge(database, games[1])
+    assert await fold(database) == [0, games[1], games[0]]
+
+
+async def test_a_fold_that_was_interrupted_goes_on(database: Database) -> None:
+    games = await played(database, 1, 2, 3)
+    assert [await fold(database, is_all=False) for _ in games] == [[game] for game in games]
+    assert await state_of(database, games[0]) == games
+
+
+async def test_states_of_another_version_are_built_again(database: Database) -> None:
+    games = await played(database, 1, 2)
+    await fold(database)
+    async with database.write() as session:
+        assert await queue_outdated(session, {"othello": "1"}) == 0
+    assert await ready(database) == []
+    async with database.write() as session:
+        assert await queue_outdated(session, {"othello": "2"}) == 1
+    assert await state_of(database, games[0]) == []
+    assert await fold(database) == games
+    async with database.write() as session:
+        assert await queue_outdated(session, {}) == 1
+
+
+async def test_nothing_is_stored_if_something_changed_meanwhile(database: Database) -> None:
+    first, second = await played(database, 1, 2)
+    (person,) = await ready(database)
+    step = await step_of(database, person)
+    assert step is not None
+    await fold(database)
+    assert await store(database, step) is False  # another program was faster
+    await judge(database, second)
+    step = await step_of(database, person)
+    assert step is not None
+    assert step.is_late
+    async with database.write() as session:
+        await restart_state(session, person)
+    step = await step_of(database, person)
+    assert step is not None
+    async with database.write() as session:
+        cheaper = replace(COSTS, replies=(replace(COSTS.replies[0], cost=900), COSTS.best))
+        answered = step.game.replies[0].decision_id
+        await forget_judgement(session, first, answered)
+        await store_judgements(session, first, {answered: ("d6", cheaper)})
+    assert await store(database, step) is False
+    assert await fold(database) == [first, second]
+
+
+async def store(database: Database, step: FoldStep) -> bool:
+    async with database.write() as session:
+        return await store_state(session, step, "1", 1, 1, pack({"games": []}))
+
+
+async def test_a_forgotten_person_is_not_learned_again(database: Database) -> None:
+    (game,) = await played(database, 1)
+    (person,) = await ready(database)
+    step = await step_of(database, person)
+    assert step is not None
+    await fold(database)
+    late = await played(database, 2)
+    async with database.write() as session:
+        assert await find_persons(session, "arena", "ANNA") == [(person.opponent_id, "Anna")]
+        assert await find_persons(session, "lichess", "anna") == []
+        assert await forgotten_at(session, person.opponent_id) is None
+        assert await forget_person(session, person.opponent_id) is True
+        assert await forget_person(session, person.opponent_id) is False
+        assert await forgotten_at(session, person.opponent_id) is not None
+        assert await load_state(session, person) is None
+    assert await ready(database) == []
+    await judge(database, late[0])
+    await played(database, 3)
+    assert await ready(database) == []
+    assert await store(database, step) is False
+    assert await state_of(database, game) == []
+    async with database.read() as session:
+        decision_id = step.game.replies[0].decision_id
+        assert await is_person_of_decision_forgotten(session, decision_id) is True
+        assert await session.scalar(select(func.count()).select_from(GameToFoldRow)) == 0
+
+
+async def test_what_forecasts_say_of_a_person_is_erased(database: Database) -> None:
+    games = await played(database, 1, 2, 3)
+    other = await played(database, 4, opponent_id="ben", opponent_name="Ben")
+    said = {"games": 7}
+    async with database.write() as session:
+        for row in await session.scalars(select(ForecastRow)):
+            row.record = {**row.record, "person": said}
+        opponent = await session.scalar(select(GameRow.opponent_id).where(GameRow.id == games[0]))
+    last, batches = 0, 0
+    while True:
+        async with database.write() as session:
+            found = await erase_forecasts(session, opponent or 0, last, 2)
+        if found is None:
+            break
+        last, batches = found, batches + 1
+    assert batches == 2
+    async with database.read() as session:
+        rows = await session.execute(
+            select(DecisionRow.game_id, ForecastRow.record)
+            .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+            .order_by(DecisionRow.game_id)
+        )
+        records = {row.game_id: row.record for row in rows}
+    assert [records[game].get("person") for game in (*games, *other)] == [None, None, None, said]
+    erased = ReplyForecast.from_record(records[games[0]])
+    assert erased == replace(made_forecast(), is_forgotten=True)
