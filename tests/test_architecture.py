@@ -58,6 +58,7 @@ ENGINE = {
         "errors", "decision", "expected", "game", "games", "judge", "params", "plain_values", "search",
         "stop", "trappy",
     },
+    "engine.person": {"errors", "games", "human", "plain_values"},
     "engine.pruning": {"decision", "errors", "randomised"},
     "engine.protocols": {
         "decision", "errors", "formats", "game", "games", "human", "params", "stop", "time_management",

@@ -31,6 +31,28 @@ class Bait:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonUse:
+    """What a forecast used of the person's state (`engine.person.prediction`), as of before the reply."""
+
+    version: str
+    """`engine.person.card.PersonModel.version`."""
+    games: int
+    """Number of the person's games in the state."""
+    weights: tuple[tuple[int, int], ...]
+    """The grid points with a weight, each with its weight in millionths; empty for no tilt."""
+    shifts: tuple[float, ...]
+    """What the person's vector added to the logit of each reply; empty for no vector."""
+    costs: tuple[float, ...]
+    """The cost of each reply, from 0 to 1."""
+    recalled: tuple[float, ...]
+    """The weight of the person's earlier replies in the same position, for each reply; empty for none."""
+    own_weight: float
+    """The weight of the prediction without memory."""
+    sha256: str
+    """Checksum of these numbers, the replies and the base model's probabilities."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyForecast:
     """The forecast of people's replies to our move, made before the reply was known.
 
@@ -59,6 +81,8 @@ class ReplyForecast:
     is_forgotten: bool = False
     """Whether what the forecast said of the person was erased at their request (`without_person`): the
     probabilities cannot be computed again."""
+    person: PersonUse | None = None
+    """What the probabilities owe to the person's earlier replies; None if the person's state was not used."""
 
     @property
     def is_judged(self) -> bool:
@@ -142,7 +166,11 @@ def without_person(record: dict[str, Any]) -> dict[str, Any]:
 
 def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
     """A forecast as plain values under the names used in records, which call probabilities ``odds``."""
-    return {"odds" if name == "probabilities" else name: value for name, value in record.items()}
+    return {
+        "odds" if name == "probabilities" else name: value
+        for name, value in record.items()
+        if name != PERSON_FIELD or value is not None
+    }
 
 
 def _without_old_baits(record: Any) -> Any:

@@ -1,0 +1,157 @@
+"""The constants by which a person's state is folded and used, in cards beside this module.
+
+``othello.json`` is for Othello; ``games.json`` is for all other games. The SHA-256 of a card is part of the
+version of every state that was folded by it (`PersonModel.version`).
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.human.model import BadModel
+from engine.human.person_prior import BasePrior, PersonPrior
+from engine.plain_values import Range, reader
+
+Floats = NDArray[np.float64]
+
+_Share = Annotated[float, Range(0.0, 1.0)]
+_Size = Annotated[float, Range(0.0, 100.0)]
+_MAX_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryConstants:
+    """How much a remembered reply weighs, and how much the prediction without memory does
+    (`engine.person.memory`)."""
+
+    decay: _Share
+    """Factor of a play's weight for each game since then."""
+    cost: _Size
+    """A play that cost the share c of the game weighs exp(-`cost` c)."""
+    lost: _Share
+    """Factor of the weight of a play in a game that the person lost."""
+    constant: float
+    ply: float
+    entropy: float
+    visits: float
+    """The prediction without memory weighs exp(`constant` - `ply` t - `entropy` H + `visits` ln(1 + n)) at
+    ply t, where H is its entropy in nats and n the number of earlier replies in the position."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorPrior:
+    """The distribution of people's vectors (`engine.person.vector`)."""
+
+    network: str
+    """SHA-256 of the network that computes the planes."""
+    mean: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...]
+    forgetting: _Share
+    """Share of the prior's precision that replaces learned precision after each game."""
+
+    def __post_init__(self) -> None:
+        size = len(self.mean)
+        if not size or [len(row) for row in self.covariance] != [size] * size:
+            raise ValueError("mean and covariance differ in size")
+        covariance = np.array(self.covariance)
+        if not np.array_equal(covariance, covariance.T) or np.linalg.eigvalsh(covariance).min() < 1e-9:
+            raise ValueError("covariance: not symmetric and positive definite")
+
+    @property
+    def precision(self) -> Floats:
+        """The inverse of the covariance."""
+        return np.asarray(np.linalg.inv(np.array(self.covariance)))
+
+
+@dataclass(frozen=True, slots=True)
+class PersonCard:
+    """A card; immutable."""
+
+    version: str
+    """SHA-256 of the file, in hexadecimal."""
+    memory: MemoryConstants
+    vector: VectorPrior | None
+    """None if the game has no network with planes of persons."""
+
+    @classmethod
+    def parse(cls, data: bytes, where: str) -> "PersonCard":
+        """Read a card.
+
+        Raises:
+            BadModel: The data is not a card; the message names the file and says what is wrong.
+        """
+        try:
+            content = json.loads(data)
+            vector = content["vector"]
+            return cls(
+                hashlib.sha256(data).hexdigest(),
+                reader(MemoryConstants)(content["memory"]),
+                None if vector is None else reader(VectorPrior)(vector),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise BadModel(f"{where}: not a card: {type(error).__name__}: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class PersonModel:
+    """How the replies of one game's persons are learned and predicted."""
+
+    game: str
+    card: PersonCard
+    prior: PersonPrior | None
+    """The game's priors of the tilt, if it has any."""
+    base: str
+    """`engine.human.person_prior.base_key` of the model whose probabilities are adapted to the person."""
+
+    @property
+    def version(self) -> str:
+        """Identifies all that a state's numbers depend on but the games: a SHA-256 in hexadecimal."""
+        tilt = self.prior.version if self.tilt is not None and self.prior is not None else ""
+        return hashlib.sha256(f"{self.game} {self.card.version} {tilt} {self.base}".encode()).hexdigest()
+
+    @property
+    def tilt(self) -> BasePrior | None:
+        """The prior of the tilt of this base model; None if there is none."""
+        return None if self.prior is None else self.prior.bases.get(self.base)
+
+    @property
+    def least(self) -> float:
+        """Lower limit for the base model's probabilities."""
+        return _LEAST if self.tilt is None else self.tilt.least
+
+
+_LEAST = 1e-5
+
+
+def person_model(
+    game: str, prior: PersonPrior | None, base: str, folder: Path = Path(__file__).parent
+) -> PersonModel:
+    """The model with the game's card.
+
+    Args:
+        game: The game's name.
+        prior: The game's priors of the tilt.
+        base: See `PersonModel.base`.
+        folder: Where the cards are.
+
+    Raises:
+        BadModel: The card is missing or damaged; the message names it.
+    """
+    own = folder / f"{game}.json"
+    return PersonModel(game, _read(own if own.exists() else folder / "games.json"), prior, base)
+
+
+@lru_cache(maxsize=16)
+def _read(path: Path) -> PersonCard:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+    except OSError as error:
+        raise BadModel(f"{path}: {error.strerror}") from None
+    return PersonCard.parse(data, str(path))

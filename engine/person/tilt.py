@@ -1,0 +1,118 @@
+"""The weights W of the tilts (x, k) that a person may have (`engine.human.person_prior`).
+
+Within a game W is the start's weights times exp(-(E - min E) / 1000), where E sums the evidence of the
+person's replies so far in whole thousandths of a nat: it does not matter in which order replies arrive.
+Between games a share of the prior is mixed in again, against people who pretend to be weak and accounts that
+several people share. Weights are whole millionths.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.human.person_prior import BasePrior, tilted_rows
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Weights = tuple[tuple[int, int], ...]
+"""The points of the grid with a weight above 0, ascending, each with its weight in millionths."""
+
+MILLION = 1_000_000
+_PER_NAT = 1_000
+
+
+def millionths(weights: Floats) -> Weights:
+    """Round weights to whole millionths that add up to a million, by largest remainders; ties by index."""
+    exact = weights * (MILLION / weights.sum())
+    whole = np.floor(exact).astype(np.int64)
+    by_remainder = np.argsort(-(exact - whole), kind="stable")
+    whole[by_remainder[: MILLION - int(whole.sum())]] += 1
+    return tuple((int(at), int(whole[at])) for at in np.flatnonzero(whole))
+
+
+def dense(weights: Weights, points: int) -> Floats:
+    """The weights of all points of the grid, as shares of 1."""
+    found = np.zeros(points)
+    for at, weight in weights:
+        found[at] = weight / MILLION
+    return found
+
+
+def start_weights(before: Weights, prior: Floats, forgetting: float) -> Weights:
+    """The weights at the start of a game.
+
+    Args:
+        before: The weights after the person's latest game; empty if there was none.
+        prior: `PersonPrior.prior_weights` for the person and the game.
+        forgetting: Share of the prior in the new weights.
+    """
+    if not before:
+        return millionths(prior)
+    return millionths((1.0 - forgetting) * dense(before, len(prior)) + forgetting * prior)
+
+
+def evidence(
+    prior: BasePrior, uniform: float, probabilities: Sequence[float], costs: Sequence[float], reply: int
+) -> Ints:
+    """What a reply tells about the tilt: -1000 ln p(reply) at each point of the grid, rounded.
+
+    Args:
+        prior: Has the grid.
+        uniform: `PersonPrior.uniform`.
+        probabilities: The probabilities before the tilt.
+        costs: Costs of the replies, from 0 to 1.
+        reply: Index of the reply that was played.
+    """
+    found = np.log(at_points(prior, uniform, probabilities, costs)[reply])
+    rounded: Ints = np.rint(-_PER_NAT * found).astype(np.int64)
+    return rounded
+
+
+def with_evidence(start: Weights, total: Ints) -> Weights:
+    """The weights after replies whose `evidence` adds up to this."""
+    share = dense(start, len(total))
+    present = share > 0
+    powers = np.zeros(len(total))
+    powers[present] = np.exp(-(total[present] - total[present].min()) / _PER_NAT)
+    return millionths(share * powers)
+
+
+def tilted(
+    prior: BasePrior,
+    uniform: float,
+    weights: Weights,
+    probabilities: Sequence[float],
+    costs: Sequence[float],
+) -> tuple[float, ...]:
+    """The probabilities of a position's replies, averaged over the tilts.
+
+    Args:
+        prior: Has the grid.
+        uniform: `PersonPrior.uniform`.
+        weights: The weights of the tilts.
+        probabilities: The probabilities before the tilt.
+        costs: Costs of the replies, from 0 to 1.
+    """
+    found = at_points(prior, uniform, probabilities, costs) @ dense(weights, len(prior.grid.points))
+    return tuple((found / found.sum()).tolist())
+
+
+def at_points(
+    prior: BasePrior, uniform: float, probabilities: Sequence[float], costs: Sequence[float]
+) -> Floats:
+    """The probabilities of a position's replies at each point of the grid, shape (replies, points)."""
+    return tilted_rows(
+        prior.grid.points,
+        np.asarray(probabilities, np.float64),
+        np.asarray(costs, np.float64),
+        np.zeros(1, np.int64),
+        prior.least,
+        uniform,
+    )
+
+
+def mean_tilt(prior: BasePrior, weights: Weights) -> tuple[float, float]:
+    """The means of b = e^x and of k."""
+    points, shares = prior.grid.points, dense(weights, len(prior.grid.points))
+    return float(np.exp(points[:, 0]) @ shares), float(points[:, 1] @ shares)
