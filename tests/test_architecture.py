@@ -51,6 +51,7 @@ ENGINE = {
         "decision", "errors", "expected", "game", "games", "figure_9", "params", "search", "stop", "trappy",
     },
     "engine.bait_rule": {"decision", "expected", "human", "judge", "figure_9"},
+    "engine.opponents": {"decision", "expected", "figure_9"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
     "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting", "trappy"},

@@ -40,11 +40,13 @@ from bot.views.games import game_record, games_table
 from bot.views.page import Page, PageNotFound, Query
 from bot.views.paging import Paging
 from bot.views.ratings import rating_chart
+from bot.views.statistics.search_depth import depth_parts
 from bot.views.traps import TrapCard, read_cards
 from storage.database import Database
 from storage.evidence.queries.baits import BaitOrder, list_baits, read_baits
 from storage.evidence.queries.filter_language import MAX_FILTER_LENGTH, OF_GAMES
 from storage.evidence.queries.game_list import GameLine, GameOrder, ResultFilter, count_games, list_game_lines
+from storage.evidence.queries.opponent_depths import GameDepth, opponent_depths
 from storage.evidence.queries.opponent_report import (
     GameTally,
     ObservedRatings,
@@ -105,6 +107,8 @@ class OpponentView:
     """Cards that show baits that the opponent took."""
     listed: tuple[GameLine, ...]
     """The opponent's games, newest first, including aborted ones."""
+    depths: tuple[GameDepth, ...]
+    """What search the opponent replies like, by game."""
     paging: Paging
     now: datetime
     status: Status | None = None
@@ -203,6 +207,7 @@ class OpponentView:
         return (
             *trends,
             self._progress,
+            *depth_parts(self.depths, is_bot=self.report.account.is_bot),
             *self._baits,
             Beside((self._tallies, self._visits)),
             *([Beside(ratings)] if ratings else []),
@@ -420,6 +425,7 @@ class OpponentView:
         return {
             **self.report.to_json(),
             "baits": tables["baits"],
+            "depths": tables["depths"],
             "list": {**self.paging.to_json(), "games": tables["games"]},
         }
 
@@ -430,6 +436,7 @@ class OpponentView:
             "tallies": [asdict(each) for each in report.tallies],
             "progress": [_block_row(each.game, block) for each in report.progress for block in each.blocks],
             "baits": [card.row for card in self.cards],
+            "depths": [each.to_json() for each in self.depths],
             "ratings": [
                 {
                     "game": each.game,
@@ -556,6 +563,7 @@ async def load(database: Database, query: Query) -> OpponentView:
         counts = await read_baits(session, filters)
         baits = await list_baits(session, counts, BaitOutcome.TAKEN, BaitOrder.EXPECTED_LOSS, CARDS)
         cards = await read_cards(session, baits)
+        depths = await opponent_depths(session, filters)
         count = await count_games(session, filters, ResultFilter.ANY)
         listed = await list_game_lines(
             session, filters, ResultFilter.ANY, GameOrder.NEWEST, MAX_GAMES_SHOWN, paging.offset
@@ -564,6 +572,7 @@ async def load(database: Database, query: Query) -> OpponentView:
         report=report,
         cards=tuple(cards),
         listed=tuple(listed),
+        depths=depths,
         paging=replace(paging, count=count),
         now=datetime.now(UTC),
     )

@@ -10,6 +10,7 @@ EXPERIMENTS = {
     "figure-9": "lab.experiments.gordon_reda.figure_9:TrapsAndPeople",
     "figures-3-to-5": "lab.experiments.gordon_reda.formulas:Formulas",
     "table-1": "lab.experiments.table_1:Table1",
+    "opponent-depth": "lab.experiments.opponent_depth:OpponentDepth",
     "pathology": "lab.experiments.pathology:Pathology",
     "deeper-search": "lab.experiments.deeper_search:DeeperSearch",
     "blog-400": "lab.experiments.blog_400:Blog400",

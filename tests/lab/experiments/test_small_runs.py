@@ -9,7 +9,7 @@ from bot.match.openings import Opening, random_opening
 from engine.games import get_rules
 from engine.search.reference import minimax
 from engine.search.searchers import make_searcher
-from lab.experiments import ablation, blog_400, deeper_search, pathology, table_1
+from lab.experiments import ablation, blog_400, deeper_search, opponent_depth, pathology, table_1
 from lab.experiments.catalogue import EXPERIMENTS, get_experiment
 from lab.experiments.experiment import Size
 from lab.experiments.experiment_report import ClaimVerdict, report_json, report_text
@@ -22,6 +22,7 @@ FOUND = {
     "figure-9": "| Traps set | 198 |",
     "figures-3-to-5": "| 0.25 | 0.1875 | 0.2000 | 0.8000 |",
     "table-1": "| trappy:assessment=last,nodes=200 | standard:nodes=200 |",
+    "opponent-depth": "| 5 | ",
     "pathology": "| 4 | 5 | 6 | 0.0228 | 0.0655 | 1.74e-66 |",
     "deeper-search": "| othello | 3 v 2 |",
     "blog-400": "| built-in estimate | +",
@@ -57,6 +58,7 @@ def smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blog_400, "_MATE_NODES", 200)
     late = random_opening("othello", 7, 0, plies=40)
     monkeypatch.setattr(ablation, "opening", lambda _: late)
+    monkeypatch.setattr(opponent_depth, "random_opening", lambda *_: late)
 
 
 @pytest.mark.usefixtures("smaller")
