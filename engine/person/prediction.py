@@ -9,23 +9,15 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from engine.errors import RecordError
 from engine.human.reply_forecast import PersonUse
 from engine.person.card import PersonModel
 from engine.person.memory import blended, prior_weight
-from engine.person.state import (
-    FacedPosition,
-    FoldedReply,
-    PersonState,
-    shifted_base,
-    shifts_of,
-    tilts_after,
-    tilts_at_start,
-)
+from engine.person.state import FacedPosition, PersonState, shifted_base, shifts_of
 from engine.person.symmetry import position_keys
-from engine.person.tilt import MILLION, tilted
+from engine.person.tilt import MILLION, Weights, tilted
 
 _DIGITS = 6
 _TOLERANCE = 1e-6
@@ -46,10 +38,7 @@ def predict_person(
     model: PersonModel,
     state: PersonState,
     faced: FacedPosition,
-    *,
-    rating: float | None = None,
-    seconds: float | None = None,
-    earlier: Sequence[FoldedReply] = (),
+    weights: Weights,
 ) -> PersonPrediction:
     """Predict a person's reply.
 
@@ -57,9 +46,8 @@ def predict_person(
         model: The model by which the state was folded.
         state: The state before the game.
         faced: The position and what models say about it.
-        rating: The person's rating; None if unknown.
-        seconds: See `engine.person.state.FoldedGame.seconds`.
-        earlier: The person's replies in this game so far.
+        weights: The present weights of the tilts (`engine.person.state.tilts_at_start`, then `tilts_after`
+            with the person's replies in this game so far).
 
     Raises:
         ValueError: The state was folded by another model.
@@ -68,7 +56,6 @@ def predict_person(
     if state.version != model.version:
         raise ValueError("the state was folded by another model")
     base = tuple(round(p, _DIGITS) for p in faced.base)
-    weights = tilts_after(tilts_at_start(state, model, rating, seconds), state, model, earlier)
     recalled = state.memory.recall(
         model.card.memory, position_keys(model.game, faced.position, faced.replies), state.games
     )
@@ -129,8 +116,9 @@ def verify_person_use(
 
 def checksum(replies: Sequence[str], base: Sequence[float], use: PersonUse) -> str:
     """SHA-256 of all that a prediction was computed from, in hexadecimal."""
-    content = [list(replies), list(base), asdict(replace(use, sha256=""))]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    numbers = [use.games, use.weights, use.shifts, use.costs, use.recalled, use.own_weight]
+    content = [list(replies), list(base), use.version, numbers]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def _recomputed(model: PersonModel, base: Sequence[float], use: PersonUse) -> tuple[float, ...]:

@@ -241,11 +241,11 @@ def tilts_after(
     """
     if model.prior is None or model.tilt is None or not replies:
         return start
-    total = np.zeros(len(model.tilt.grid.points), np.int64)
-    for each in replies:
-        shifted = shifted_base(model, each.base, shifts_of(state, model, each))
-        total += evidence(model.tilt, model.prior.uniform, shifted, each.costs, each.index)
-    return with_evidence(start, total)
+    seen = [
+        (shifted_base(model, each.base, shifts_of(state, model, each)), each.costs, each.index)
+        for each in replies
+    ]
+    return with_evidence(start, evidence(model.tilt, model.prior.uniform, seen))
 
 
 def shifts_of(state: PersonState, model: PersonModel, faced: FacedPosition) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ right. Other games have none. Counters of plies and the game's earlier moves do 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,7 +31,8 @@ class PositionKeys:
     """32 bits each; replies that a symmetry of the position maps to each other have the same key."""
 
 
-def position_keys(game: str, position: str, replies: Sequence[str]) -> PositionKeys:
+@lru_cache(maxsize=1024)  # a position's keys are needed to predict the reply and then to learn from it
+def position_keys(game: str, position: str, replies: tuple[str, ...]) -> PositionKeys:
     """The keys of a position and of moves in it.
 
     Args:

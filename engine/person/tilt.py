@@ -53,20 +53,31 @@ def start_weights(before: Weights, prior: Floats, forgetting: float) -> Weights:
 
 
 def evidence(
-    prior: BasePrior, uniform: float, probabilities: Sequence[float], costs: Sequence[float], reply: int
+    prior: BasePrior,
+    uniform: float,
+    replies: Sequence[tuple[Sequence[float], Sequence[float], int]],
 ) -> Ints:
-    """What a reply tells about the tilt: -1000 ln p(reply) at each point of the grid, rounded.
+    """What replies tell about the tilt: the sum of -1000 ln p(reply), rounded, at each point of the grid.
 
     Args:
         prior: Has the grid.
         uniform: `PersonPrior.uniform`.
-        probabilities: The probabilities before the tilt.
-        costs: Costs of the replies, from 0 to 1.
-        reply: Index of the reply that was played.
+        replies: For each reply, the probabilities before the tilt and the costs (from 0 to 1) of all legal
+            replies, and the index of the one that was played; at least one.
     """
-    found = np.log(at_points(prior, uniform, probabilities, costs)[reply])
-    rounded: Ints = np.rint(-_PER_NAT * found).astype(np.int64)
-    return rounded
+    counts = np.array([len(costs) for _, costs, _ in replies])
+    starts = np.cumsum(counts) - counts
+    found = tilted_rows(
+        prior.grid.points,
+        np.concatenate([probabilities for probabilities, _, _ in replies]),
+        np.concatenate([costs for _, costs, _ in replies]),
+        starts,
+        prior.least,
+        uniform,
+    )
+    played = found[starts + np.array([index for _, _, index in replies])]
+    total: Ints = np.rint(-_PER_NAT * np.log(played)).astype(np.int64).sum(axis=0)
+    return total
 
 
 def with_evidence(start: Weights, total: Ints) -> Weights:
