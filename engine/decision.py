@@ -238,6 +238,10 @@ class Person:
     """The person's rating on the site's own scale; None if unknown."""
     clock_s: float | None = None
     """Time left on the person's clock, in seconds; None if unknown or if there is no clock."""
+    opponent_rating: int | None = None
+    """The rating of the person's opponent on the same scale; None if unknown."""
+    games: int | None = None
+    """Number of the person's earlier games; None if unknown."""
 
 
 UNKNOWN_PERSON = Person()

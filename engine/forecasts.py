@@ -191,7 +191,7 @@ def forecast_job(
     decision: Decision,
     before: Sequence[Any],
     *,
-    rating: int | None,
+    person: Person,
     initial_s: int | None,
     increment_s: int | None,
     sources: Sequence[RootSource] = (),
@@ -201,7 +201,7 @@ def forecast_job(
     Args:
         registry: Lends the models while the job runs.
         decision: See `forecast_replies`, which also documents `before`.
-        rating: Rating of the person who replies; None if unknown.
+        person: The person who replies.
         initial_s: Initial time of the game's clock; None without a clock.
         increment_s: Likewise.
         sources: See `forecast_replies`.
@@ -210,6 +210,6 @@ def forecast_job(
     def job(_: Searcher, stop: StopFlag) -> ReplyForecast:
         with registry.lend(decision.game) as models:
             seconds = estimated_side_time_s(initial_s, increment_s)
-            return forecast_replies(decision, before, models, Person(rating), seconds, stop, sources)
+            return forecast_replies(decision, before, models, person, seconds, stop, sources)
 
     return job

@@ -67,7 +67,7 @@ from bot.game.side_tasks import SideTasks
 from bot.game.thinking import GameThinker, PositionToMove
 from bot.threads.fair_queue import JobRank
 from engine.completion import MAX_COMPLETION_S, complete
-from engine.decision import Decision
+from engine.decision import Decision, Person
 from engine.errors import EngineMismatch
 from engine.forecasts import forecast_job
 from engine.game import IllegalMove, continued_position, positions, replay, starting_position
@@ -683,7 +683,7 @@ class GameRunner:
             self._services.models,
             decision,
             self._positions_before(stored),
-            rating=game.opponent_rating,
+            person=Person(game.opponent_rating, opponent_rating=game.our_rating),
             initial_s=game.clock_initial_s,
             increment_s=game.clock_increment_s,
             sources=self._services.strong.sources.get(decision.game, ()),

@@ -24,7 +24,7 @@ from bot.threads.fair_queue import JobRank
 from bot.threads.search_pool import SearchPool
 from engine.bait_rule import FORECAST_RULE
 from engine.completion import MAX_COMPLETION_S, complete
-from engine.decision import Decision
+from engine.decision import Decision, Person
 from engine.errors import EngineMismatch, PrunedRecord, RecordError
 from engine.figure_9 import FIGURE_9_RULE, classify_by_figure_9, profile_verdict
 from engine.forecasts import decision_expectations, forecast_job
@@ -334,7 +334,7 @@ class _Recheck:
             self._models,
             full,
             (),
-            rating=row.opponent_rating,
+            person=Person(row.opponent_rating, opponent_rating=row.our_rating),
             initial_s=row.clock_initial_s,
             increment_s=row.clock_increment_s,
             sources=self._sources.get(full.game, ()),

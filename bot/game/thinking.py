@@ -116,7 +116,7 @@ class MoveSearch:
             sources = {**services.strong.sources, at.game.name: (*local, SingleMoveSource(found))}
             self._strong = replace(services.strong, sources=sources)
         self._at = at
-        self._person = Person(at.stored.opponent_rating, their_remaining_s)
+        self._person = Person(at.stored.opponent_rating, their_remaining_s, at.stored.our_rating)
         self._text = at.text
         self._avoidance = avoidance
         if level := at.level:

@@ -60,6 +60,7 @@ class RecordedDecision:
     """The version of the rules by which the forecast was made; None if there is no forecast."""
     forecast: object
     """The packed forecast (see `unpack`); None if there is no forecast."""
+    our_rating: int | None
     opponent_rating: int | None
     clock_initial_s: int | None
     clock_increment_s: int | None
@@ -149,6 +150,7 @@ def _decisions() -> _Statement:
             DecisionRow.rule,
             ForecastRow.rule.label("forecast_rule"),
             as_stored(ForecastRow.record).label("forecast"),
+            GameRow.our_rating,
             GameRow.opponent_rating,
             GameRow.clock_initial_s,
             GameRow.clock_increment_s,

@@ -596,7 +596,7 @@ async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock
         mind = GameThinker(replace(found.given, models=OneModel(model)), found.tasks)
         stored = a_game(strategy="opponent_model", opponent_rating=1432)
         first = await mind.decide(at(stored, START), 60.0, found.clock(), 42.0)
-        assert {ask.person for ask in model.asked} == {Person(1432, 42.0)}
+        assert {ask.person for ask in model.asked} == {Person(1432, 42.0, 1500)}
         assert {len(ask.positions) for ask in model.asked} == {2}
         reply = expected_reply(first)
         assert reply is not None
