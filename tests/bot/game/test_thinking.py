@@ -605,7 +605,7 @@ async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock
         mind.start_pondering(at(stored, line[1], (first.move,)), first)
         second = await mind.decide(at(stored, line[2], (first.move, reply)), 60.0, found.clock(), 40.0)
         assert second.model_use is not None
-        assert second.model_use.person == Person(1432, None)
+        assert second.model_use.person == Person(1432, None, 1500)
         assert {ask.positions[:-1] for ask in model.asked} == {line[1:]}
         verify(second)
 
