@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from engine.games.othello import Othello, OthelloPosition
-from engine.human.person_prior import BasePrior, Gaussian, PersonPrior, RatingScale
+from engine.human.person_prior import BasePrior, Gaussian, PersonPrior, PriorGrid, RatingScale
 from engine.person.card import PersonModel, person_model
 from engine.person.memory import Memory
 from engine.person.prediction import predict_person
@@ -151,22 +151,42 @@ def prior_of(persons: Sequence[ReplayedPerson], forgetting: float) -> PersonPrio
     )
 
 
+NO_TILT = PersonPrior(
+    "othello",
+    "0" * 64,
+    0.0,
+    0.0,
+    {
+        BASE: BasePrior(
+            BASE,
+            6,
+            1e-5,
+            PriorGrid((0.0,), (0.0, 1e-9)),
+            RatingScale("none", 1500.0, 400.0, 0.0, 0),
+            None,
+            Gaussian(("constant",), np.zeros((1, 2)), np.eye(2)),
+        )
+    },
+)
+"""Leaves the network's probabilities as they are."""
+
+
 def replayed(person: int, games: Sequence[FoldedGame], way: Way, model: PersonModel) -> Iterator[Predicted]:
     """Predict and fold one person's games."""
     card = model.card if way.has_vector else replace(model.card, vector=None)
-    model = replace(model, card=card, prior=model.prior if way.has_tilt else None)
+    model = replace(model, card=card, prior=model.prior if way.has_tilt else NO_TILT)
     state = PersonState(model.version)
     latest: dict[int, tuple[int, float]] = {}
     for number, game in enumerate(games):
         start = weights = tilts_at_start(state, model, game.rating, None)
-        total = np.zeros(len(TILTS.points), np.int64)
+        total = np.zeros(len(model.tilt.grid.points), np.int64)
         keys = [position_keys(model.game, each.position, each.replies) for each in game.replies]
         for each, key in zip(game.replies, keys, strict=True):
             made = predict_person(model, state, each, weights)
-            if way.is_learned and model.prior is not None and model.tilt is not None:
+            if way.is_learned and way.has_tilt:
                 # One reply at a time, as `engine.person.state.tilts_after` adds them all up.
                 shifted = shifted_base(model, each.base, shifts_of(state, model, each))
-                total += evidence(model.tilt, model.prior.uniform, [(shifted, each.costs, each.index)])
+                total += evidence(model.tilt, model.uniform, [(shifted, each.costs, each.index)])
                 weights = with_evidence(start, total)
             repeat = None
             if key.position in latest:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.expected import WHOLE, expected_score
 from engine.figure_9 import MIN_ERROR_COST, ReplyVerdicts
-from engine.human.reply_forecast import Expectations, ReplyForecast
+from engine.human.reply_forecast import Expectations, PersonUse, ReplyForecast
 from engine.judge import JUDGE_VERSION, ReplyCosts, ReplyWord
 
 FORECAST_RULE = JUDGE_VERSION
@@ -80,6 +80,8 @@ class ExpectedReplies:
     """See `ReplyForecast.base`."""
     prior: str = ""
     """See `ReplyForecast.prior`."""
+    person: PersonUse | None = None
+    """See `ReplyForecast.person`."""
 
 
 def expected_by_rank(candidate: Candidate, scale_centi: float) -> ExpectedReplies:
@@ -114,7 +116,9 @@ def forecast(
         tuple(round(p, _DIGITS) for p in each) for each in (expected.probabilities, expected.base)
     )
     replies = tuple(reply.reply for reply in candidate.replies)
-    return ReplyForecast(FORECAST_RULE, expected.model, expected.prior, replies, probabilities, base)
+    return ReplyForecast(
+        FORECAST_RULE, expected.model, expected.prior, replies, probabilities, base, person=expected.person
+    )
 
 
 def likeliest_replies(made: ReplyForecast) -> tuple[str, ...]:

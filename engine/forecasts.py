@@ -16,16 +16,21 @@ from engine.bait_rule import (
     with_costs,
 )
 from engine.decision import Candidate, Decision, Person
+from engine.errors import RecordError
 from engine.figure_9 import decision_verdicts, expected_scale_centi
-from engine.game import WIN_CENTI, continued_position
+from engine.game import WIN_CENTI, Game, continued_position
 from engine.games import ENGINE_GAMES, get_rules
 from engine.human.opponent_model_search import GameModels
 from engine.human.person_prior import estimated_side_time_s
 from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import Expectations, ReplyForecast
-from engine.human.reply_probabilities import predict_replies
+from engine.human.reply_probabilities import ReplyPrediction, predict_replies
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts, reply_costs
 from engine.lookup.source import RootSource
+from engine.person.card import PersonModel
+from engine.person.faced import face, reply_costs_of
+from engine.person.prediction import predict_person, verify_person_use
+from engine.person.state import KnownPerson, tilts_after, tilts_at_start
 from engine.randomised import undrawn_candidate
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
@@ -39,6 +44,7 @@ def forecast_replies(
     seconds: float | None,
     stop: StopFlag,
     sources: Sequence[RootSource] = (),
+    known: KnownPerson | None = None,
 ) -> ReplyForecast:
     """The forecast of people's replies to a decision's move, with the judge's costs and the baits.
 
@@ -54,15 +60,17 @@ def forecast_replies(
         seconds: See `engine.human.person_prior.estimated_side_time_s`; None if the clock is unknown.
         stop: Ends the work.
         sources: The judge's tablebases (`engine.judge.position_value`).
+        known: What was learned of the person from earlier games; None for nothing.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
         Stopped: The flag was set before the work was done.
     """
-    forecast = _without_costs(decision, decision.chosen, before, models, person, seconds)
+    forecast = _without_costs(decision, decision.chosen, before, models, person, seconds, known)
     if decision.trial_draw is not None:
         other = undrawn_candidate(decision)
-        forecast = replace(forecast, other=_without_costs(decision, other, before, models, person, seconds))
+        made = _without_costs(decision, other, before, models, person, seconds, known)
+        forecast = replace(forecast, other=made)
     return judged_forecast(decision, forecast, stop, sources)
 
 
@@ -173,17 +181,69 @@ def _without_costs(
     models: GameModels | None,
     person: Person,
     seconds: float | None,
+    known: KnownPerson | None,
 ) -> ReplyForecast:
     game, scale = get_rules(decision.game), expected_scale_centi(decision)
     expected = None
     if models is not None and candidate.complete:
-        known = before or (game.parse_position(decision.position),)
-        after = game.play(known[-1], game.parse_move(known[-1], candidate.move))
-        prediction = predict_replies(game, (*known, after), candidate, models, person, seconds)
-        if prediction is not None:
-            base = prediction.base if prediction.version else ()
-            expected = ExpectedReplies(prediction.probabilities, prediction.model, base, prediction.version)
+        past = before or (game.parse_position(decision.position),)
+        positions = (*past, game.play(past[-1], game.parse_move(past[-1], candidate.move)))
+        if known is not None:
+            expected = _of_known_person(game, positions, candidate, models, person, seconds, known)
+        else:
+            prediction = predict_replies(game, positions, candidate, models, person, seconds)
+            expected = None if prediction is None else _of_anybody(prediction)
     return forecast(candidate, scale, expected)
+
+
+def _of_anybody(prediction: ReplyPrediction) -> ExpectedReplies:
+    base = prediction.base if prediction.version else ()
+    return ExpectedReplies(prediction.probabilities, prediction.model, base, prediction.version)
+
+
+def _of_known_person(
+    game: Game[Any],
+    positions: Sequence[Any],
+    candidate: Candidate,
+    models: GameModels,
+    person: Person,
+    seconds: float | None,
+    known: KnownPerson,
+) -> ExpectedReplies | None:
+    faced = face(game, positions, candidate, models, person, known.ply, seconds)
+    if faced is None:
+        return None
+    anybody = _of_anybody(faced.prediction)
+    state, model = known.state, faced.model
+    if state.version != model.version or len(anybody.probabilities) < 2:
+        return anybody  # the state is being built anew by the present models
+    start = tilts_at_start(state, model, person.rating, seconds)
+    made = predict_person(model, state, faced.position, tilts_after(start, state, model, known.earlier))
+    return replace(anybody, probabilities=made.probabilities, base=made.base, person=made.use)
+
+
+def verify_forecast(decision: Decision, made: ReplyForecast, model: PersonModel) -> None:
+    """Recompute the probabilities of a forecast for a known person from the records alone.
+
+    A forecast for a person of whom nothing was known, or that was erased at their request, is not checked.
+
+    Args:
+        decision: Must have the chosen move's complete profile.
+        made: The forecast of the replies to the decision's move.
+        model: The model that made it (`engine.person.card.person_model`).
+
+    Raises:
+        IncompleteProfile: The profile is incomplete.
+        RecordError: The forecast does not follow from the records; the message says where.
+    """
+    if made.person is None:
+        return
+    game = get_rules(decision.game)
+    position = game.parse_position(decision.position)
+    after = game.play(position, game.parse_move(position, decision.move))
+    if made.person.costs != reply_costs_of(game, after, decision.chosen, model):
+        raise RecordError("the costs of the replies are not those of the decision")
+    verify_person_use(model, made.replies, made.base, made.probabilities, made.person)
 
 
 def forecast_job(
@@ -195,6 +255,7 @@ def forecast_job(
     initial_s: int | None,
     increment_s: int | None,
     sources: Sequence[RootSource] = (),
+    known: KnownPerson | None = None,
 ) -> Callable[[Searcher, StopFlag], ReplyForecast]:
     """`forecast_replies` as a job for a search thread, with models from the registry.
 
@@ -205,11 +266,12 @@ def forecast_job(
         initial_s: Initial time of the game's clock; None without a clock.
         increment_s: Likewise.
         sources: See `forecast_replies`.
+        known: Likewise.
     """
 
     def job(_: Searcher, stop: StopFlag) -> ReplyForecast:
         with registry.lend(decision.game) as models:
             seconds = estimated_side_time_s(initial_s, increment_s)
-            return forecast_replies(decision, before, models, person, seconds, stop, sources)
+            return forecast_replies(decision, before, models, person, seconds, stop, sources, known)
 
     return job

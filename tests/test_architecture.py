@@ -59,15 +59,15 @@ ENGINE = {
         "errors", "decision", "expected", "game", "games", "judge", "params", "plain_values", "search",
         "stop", "trappy",
     },
-    "engine.person": {"errors", "games", "human", "plain_values"},
+    "engine.person": {"decision", "errors", "game", "games", "human", "plain_values"},
     "engine.pruning": {"decision", "errors", "randomised"},
     "engine.protocols": {
         "decision", "errors", "formats", "game", "games", "human", "params", "stop", "time_management",
         "trappy",
     },
     "engine.forecasts": {
-        "bait_rule", "decision", "game", "games", "human", "judge", "figure_9", "lookup", "randomised",
-        "search", "stop",
+        "bait_rule", "decision", "errors", "game", "games", "human", "judge", "figure_9", "lookup", "person",
+        "randomised", "search", "stop",
     },
     "engine.strategies": {
         "decision", "errors", "expected", "game", "games", "human", "figure_9", "lookup", "params",

@@ -65,6 +65,21 @@ class HumanModel(Protocol):
         """
 
 
+class PlanesModel(Protocol):
+    """Marks the moves that persons of different styles prefer.  Only one thread may use it at a time."""
+
+    @property
+    def info(self) -> ModelInfo:
+        """Identifies the network."""
+
+    def planes(self, query: PredictionQuery) -> tuple[tuple[float, ...], ...]:
+        """For each legal move, in the game's fixed order, one value per component of a person's vector.
+
+        Raises:
+            BadModel: The network cannot be run, or its output is malformed.
+        """
+
+
 def predictions_of(
     model: HumanModel, game: Game[Any], asks: Sequence[PredictionQuery]
 ) -> list[tuple[float, ...]]:

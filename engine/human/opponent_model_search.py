@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.decision import Candidate, ModelInfo, OpponentModelUse, Person, ReplyProfile
 from engine.game import WIN_CENTI, Game
-from engine.human.model import SHALLOW, BadModel, HumanModel, PredictionQuery, predictions_of
+from engine.human.model import (
+    SHALLOW,
+    BadModel,
+    HumanModel,
+    PlanesModel,
+    PredictionQuery,
+    predictions_of,
+)
 from engine.human.opponent_value import UNSEARCHED, choose_by_value, is_won, risk_floor_centi, value_of
 from engine.human.reply_model import ReplyModel, checked_probabilities
 from engine.params import OpponentParams, TrapParams
@@ -91,6 +98,8 @@ class GameModels:
     health: ModelHealth = field(default_factory=ModelHealth)
     person_prior: "PersonPrior | None" = None
     """Tilts predictions by rating and speed (`engine.human.reply_probabilities`); None for no tilt."""
+    planes: PlanesModel | None = None
+    """For the vectors of known persons (`engine.person.vector`); None if the game has no such network."""
 
 
 class OpponentModelSearch:

@@ -39,7 +39,7 @@ class PersonUse:
     games: int
     """Number of the person's games in the state."""
     weights: tuple[tuple[int, int], ...]
-    """The grid points with a weight, each with its weight in millionths; empty for no tilt."""
+    """The grid points with a weight, each with its weight in millionths (`engine.person.tilt`)."""
     shifts: tuple[float, ...]
     """What the person's vector added to the logit of each reply; empty for no vector."""
     costs: tuple[float, ...]

@@ -76,6 +76,8 @@ class PersonCard:
     version: str
     """SHA-256 of the file, in hexadecimal."""
     memory: MemoryConstants
+    tilt: PersonPrior
+    """Has one prior, for all base models without a prior of their own."""
     vector: VectorPrior | None
     """None if the game has no network with planes of persons."""
 
@@ -88,10 +90,11 @@ class PersonCard:
         """
         try:
             content = json.loads(data)
-            vector = content["vector"]
+            memory, vector, tilt = content["memory"], content["vector"], content["tilt"]
             return cls(
                 hashlib.sha256(data).hexdigest(),
-                reader(MemoryConstants)(content["memory"]),
+                reader(MemoryConstants)(memory),
+                PersonPrior.parse(json.dumps(tilt).encode(), where),
                 None if vector is None else reader(VectorPrior)(vector),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -112,21 +115,32 @@ class PersonModel:
     @property
     def version(self) -> str:
         """Identifies all that a state's numbers depend on but the games: a SHA-256 in hexadecimal."""
-        tilt = self.prior.version if self.tilt is not None and self.prior is not None else ""
+        tilt = "" if self._own_prior is None else self._own_prior.version
         return hashlib.sha256(f"{self.game} {self.card.version} {tilt} {self.base}".encode()).hexdigest()
 
     @property
-    def tilt(self) -> BasePrior | None:
-        """The prior of the tilt of this base model; None if there is none."""
-        return None if self.prior is None else self.prior.bases.get(self.base)
+    def tilt(self) -> BasePrior:
+        """The prior of the tilt for this base model."""
+        own = self._own_prior
+        return next(iter(self.card.tilt.bases.values())) if own is None else own.bases[self.base]
 
     @property
-    def least(self) -> float:
-        """Lower limit for the base model's probabilities."""
-        return _LEAST if self.tilt is None else self.tilt.least
+    def uniform(self) -> float:
+        """See `PersonPrior.uniform`."""
+        return (self._own_prior or self.card.tilt).uniform
 
+    @property
+    def forgetting(self) -> float:
+        """See `PersonPrior.forgetting`."""
+        return (self._own_prior or self.card.tilt).forgetting
 
-_LEAST = 1e-5
+    def tilt_weights(self, rating: float | None, seconds: float | None) -> Floats:
+        """`PersonPrior.prior_weights` for a person and a game."""
+        return (self._own_prior or self.card.tilt).prior_weights(self.tilt.base, rating, seconds)
+
+    @property
+    def _own_prior(self) -> PersonPrior | None:
+        return None if self.prior is None or self.base not in self.prior.bases else self.prior
 
 
 def person_model(

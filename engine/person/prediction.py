@@ -104,7 +104,7 @@ def verify_person_use(
     for name, numbers in (("shifts", use.shifts), ("costs", use.costs), ("recalled", use.recalled)):
         if len(numbers) not in ((len(replies),) if name == "costs" else (0, len(replies))):
             raise RecordError(f"{name} does not match the replies")
-    if sum(weight for _, weight in use.weights) != (MILLION if model.tilt is not None else 0):
+    if sum(weight for _, weight in use.weights) != MILLION:
         raise RecordError("the weights of the tilts do not add up")
     found = _recomputed(model, base, use)
     if len(found) != len(probabilities) or any(
@@ -128,7 +128,4 @@ def _recomputed(model: PersonModel, base: Sequence[float], use: PersonUse) -> tu
 
 def _without_memory(model: PersonModel, base: Sequence[float], use: PersonUse) -> tuple[float, ...]:
     shifted = shifted_base(model, base, use.shifts)
-    if model.prior is None or model.tilt is None:
-        total = math.fsum(shifted)
-        return tuple(p / total for p in shifted)
-    return tilted(model.tilt, model.prior.uniform, use.weights, shifted, use.costs)
+    return tilted(model.tilt, model.uniform, use.weights, shifted, use.costs)

@@ -99,7 +99,7 @@ class PersonState:
     replies: int = 0
     """Number of replies in them."""
     tilts: Weights = ()
-    """The weights of the tilts after the latest game; empty before the first, and without a prior."""
+    """The weights of the tilts after the latest game; empty before the first."""
     vector: Vector | None = None
     """None before the first game, and if the game has no network with planes of persons."""
     memory: Memory = field(default_factory=Memory)
@@ -168,6 +168,18 @@ def _positions(rows: NDArray[Any]) -> MappingProxyType[int, tuple[Play, ...]]:
     return MappingProxyType({position: tuple(plays) for position, plays in found.items()})
 
 
+@dataclass(frozen=True, slots=True)
+class KnownPerson:
+    """What is known of a person during a game, for the prediction of a reply."""
+
+    state: PersonState
+    """The state before the game."""
+    ply: int
+    """Number of plies before the reply."""
+    earlier: tuple[FoldedReply, ...] = ()
+    """The person's replies in this game so far, by the model of the state."""
+
+
 def fold_game(state: PersonState, game: FoldedGame, model: PersonModel) -> PersonState:
     """The state after one more game.
 
@@ -214,7 +226,7 @@ def fold_games(state: PersonState, games: Iterable[FoldedGame], model: PersonMod
 def tilts_at_start(
     state: PersonState, model: PersonModel, rating: float | None, seconds: float | None
 ) -> Weights:
-    """The weights of the tilts at the start of a game; empty if the model has no prior for its base.
+    """The weights of the tilts at the start of a game.
 
     Args:
         state: The state before the game.
@@ -222,10 +234,7 @@ def tilts_at_start(
         rating: See `FoldedGame.rating`.
         seconds: See `FoldedGame.seconds`.
     """
-    if model.prior is None or model.tilt is None:
-        return ()
-    prior = model.prior.prior_weights(model.base, rating, seconds)
-    return start_weights(state.tilts, prior, model.prior.forgetting)
+    return start_weights(state.tilts, model.tilt_weights(rating, seconds), model.forgetting)
 
 
 def tilts_after(
@@ -239,13 +248,13 @@ def tilts_after(
         model: The model.
         replies: The person's replies in the game so far.
     """
-    if model.prior is None or model.tilt is None or not replies:
+    if not replies:
         return start
     seen = [
         (shifted_base(model, each.base, shifts_of(state, model, each)), each.costs, each.index)
         for each in replies
     ]
-    return with_evidence(start, evidence(model.tilt, model.prior.uniform, seen))
+    return with_evidence(start, evidence(model.tilt, model.uniform, seen))
 
 
 def shifts_of(state: PersonState, model: PersonModel, faced: FacedPosition) -> tuple[float, ...]:
@@ -270,7 +279,7 @@ def shifted_base(model: PersonModel, base: Sequence[float], shifts: Sequence[flo
     """
     if not shifts:
         return tuple(base)
-    logs = np.log(np.maximum(np.asarray(base, np.float64), model.least)) + np.asarray(shifts)
+    logs = np.log(np.maximum(np.asarray(base, np.float64), model.tilt.least)) + np.asarray(shifts)
     powers = np.exp(logs - logs.max())
     return tuple((powers / powers.sum()).tolist())
 
@@ -281,10 +290,10 @@ def _vector_after(
     prior, before = model.card.vector, vector_of(state, model)
     if prior is None or before is None:
         return None
-    b, k = (1.0, 0.0) if model.tilt is None else mean_tilt(model.tilt, tilts)
+    b, k = mean_tilt(model.tilt, tilts)
     planed = [
         PlanedReply(
-            b * np.log(np.maximum(np.array(each.base), model.least)) - k * np.array(each.costs),
+            b * np.log(np.maximum(np.array(each.base), model.tilt.least)) - k * np.array(each.costs),
             b * np.array(each.planes),
             each.index,
         )

@@ -41,7 +41,7 @@ def model(*, forgetting: float = 0.05, has_vector: bool = True, is_rated: bool =
         unrated,
     )
     prior = PersonPrior("othello", "2" * 64, 0.003, forgetting, {BASE: base})
-    card = PersonCard("3" * 64, MEMORY, vector_prior(forgetting) if has_vector else None)
+    card = PersonCard("3" * 64, MEMORY, prior, vector_prior(forgetting) if has_vector else None)
     return PersonModel("othello", card, prior, BASE)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from engine.human.model import BadModel
 from engine.person.card import PersonCard, person_model
+from tests.code_map import ROOT
 from tests.engine.person.samples import BASE, model
 
 
@@ -33,12 +34,22 @@ def test_the_version_depends_on_all_that_moves_a_number() -> None:
     assert len({each.version for each in (one, *others)}) == 6
 
 
+def test_a_base_without_a_prior_of_its_own_has_that_of_the_card() -> None:
+    one = person_model("chess", model().prior, "9" * 64)
+    assert one.tilt == next(iter(one.card.tilt.bases.values()))
+    assert (one.uniform, one.forgetting) == (0.003, 0.05)
+    weights = one.tilt_weights(None, None)
+    assert weights @ one.tilt.grid.points == pytest.approx([0.0, 0.0], abs=1e-3)
+    assert person_model("chess", model().prior, BASE).tilt != one.tilt
+
+
 def content() -> dict[str, Any]:
     memory = {
         "decay": 0.98, "cost": 1.7, "lost": 0.57, "constant": 0.4, "ply": 0.06, "entropy": 1, "visits": 1,
     }  # fmt: skip
     vector = {"network": "1" * 64, "mean": [0.0], "covariance": [[1.0]], "forgetting": 0.05}
-    return {"memory": memory, "vector": vector}
+    tilt = json.loads((ROOT / "engine/person/games.json").read_text())["tilt"]
+    return {"memory": memory, "vector": vector, "tilt": tilt}
 
 
 def test_bad_cards_are_refused(tmp_path: Path) -> None:
@@ -51,6 +62,7 @@ def test_bad_cards_are_refused(tmp_path: Path) -> None:
         good | {"memory": good["memory"] | {"decay": 1.5}},
         good | {"memory": {}},
         {"memory": good["memory"]},
+        good | {"tilt": {}},
         [],
     ]
     for each in bad:

@@ -19,7 +19,7 @@ from engine.person.state import (
     tilts_after,
     tilts_at_start,
 )
-from tests.engine.person.samples import drawn, empty, faced, folded, game, model
+from tests.engine.person.samples import drawn, empty, faced, game, model
 
 MODEL = model()
 
@@ -109,16 +109,13 @@ def test_a_new_person_is_predicted_by_the_priors() -> None:
     assert (made.use.shifts, made.use.recalled, made.use.own_weight) == ((), (), 1.0)
 
 
-def test_without_a_prior_and_planes_only_memory_counts() -> None:
-    rng = np.random.default_rng(4)
-    bare = replace(model(has_vector=False), prior=None)
-    where = faced(rng, 3)
-    made = predict_person(bare, empty(bare), where, ())
-    assert made.probabilities == pytest.approx(where.base, abs=1e-6)
-    one = FoldedGame(is_lost=False, replies=(folded(where, 0),))
-    after = predict_person(bare, fold_games(empty(bare), [one], bare), where, ())
-    assert after.probabilities[0] > made.probabilities[0]
-    verify_person_use(bare, where.replies, after.base, after.probabilities, after.use)
+def test_without_planes_there_are_no_shifts() -> None:
+    state, where = known(4)
+    bare = replace(where, planes=None)
+    made = predicted(MODEL, state, bare)
+    assert made.use.shifts == ()
+    assert made.probabilities != predicted(MODEL, state, where).probabilities
+    verified(bare, made)
 
 
 def test_the_earlier_replies_of_the_game_count_at_once() -> None:

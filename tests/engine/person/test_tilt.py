@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.person.state import FoldedGame, fold_games, tilts_after, tilts_at_start
+from engine.person.state import fold_games, tilts_after, tilts_at_start
 from engine.person.tilt import MILLION, Weights, dense, mean_tilt, millionths, start_weights, with_evidence
-from tests.engine.person.samples import empty, faced, folded, game, model
+from tests.engine.person.samples import empty, game, model
 
 MODEL = model(has_vector=False)
 
@@ -40,7 +40,6 @@ def test_evidence_is_relative() -> None:
 
 def interval(weights: Weights) -> tuple[float, float]:
     """The 2.5 and 97.5 % points of k, where mass is spread over its step of the grid."""
-    assert MODEL.tilt is not None
     grid = MODEL.tilt.grid
     shares = dense(weights, len(grid.points)).reshape(len(grid.x), len(grid.k)).sum(axis=0)
     edges = np.append(np.array(grid.k) - 1.0, grid.k[-1] + 1.0)
@@ -51,10 +50,10 @@ def interval(weights: Weights) -> tuple[float, float]:
 def test_the_tilts_of_simulated_persons_are_recovered() -> None:
     """200 persons drawn from the prior: 95 % intervals are right for 90 to 99 %."""
     rng = np.random.default_rng(2)
-    still = replace(MODEL, prior=None if MODEL.prior is None else replace(MODEL.prior, forgetting=0.0))
-    assert still.prior is not None
+    assert MODEL.prior is not None
+    still = replace(MODEL, prior=replace(MODEL.prior, forgetting=0.0))
     start = tilts_at_start(empty(still), still, None, None)
-    points = MODEL.tilt.grid.points if MODEL.tilt else np.zeros((0, 2))
+    points = MODEL.tilt.grid.points
     shares, right = dense(start, len(points)), 0
     for _ in range(200):
         x, k = points[rng.choice(len(points), p=shares)] + rng.uniform(-1, 1, 2) * (0.1, 1.0)
@@ -70,7 +69,6 @@ def test_a_sandbagger_and_a_shared_account_are_followed(changes: tuple[float, fl
     rng = np.random.default_rng(3)
     first, then = changes
     state = fold_games(empty(MODEL), [game(rng, 0.0, first) for _ in range(15)], MODEL)
-    assert MODEL.tilt is not None
     assert mean_tilt(MODEL.tilt, state.tilts)[1] == pytest.approx(first, abs=1.5)
     state = fold_games(state, [game(rng, 0.0, then) for _ in range(10)], MODEL)
     assert mean_tilt(MODEL.tilt, state.tilts)[1] == pytest.approx(then, abs=1.5)
@@ -78,17 +76,9 @@ def test_a_sandbagger_and_a_shared_account_are_followed(changes: tuple[float, fl
 
 def test_a_person_who_learns_is_followed() -> None:
     rng = np.random.default_rng(4)
-    assert MODEL.tilt is not None
     state, found = empty(MODEL), []
     for k in np.linspace(0.0, 10.0, 30):
         state = fold_games(state, [game(rng, 0.0, float(k))], MODEL)
         found.append(mean_tilt(MODEL.tilt, state.tilts)[1])
     lag = np.linspace(0.0, 10.0, 30)[10:] - np.array(found[10:])
     assert abs(lag.mean()) < 10 * 10 / 29  # less than ten games behind
-
-
-def test_a_state_without_a_prior_has_no_tilt() -> None:
-    bare = replace(MODEL, prior=None)
-    rng = np.random.default_rng(5)
-    state = fold_games(empty(bare), [FoldedGame(is_lost=False, replies=(folded(faced(rng), 0),))], bare)
-    assert state.tilts == ()
