@@ -7,7 +7,9 @@ another reply looks even better, and people take hardly any of the baits that it
 - it is an error by the judge (`engine.judge`): it costs `MIN_ERROR_COST` or more;
 - it is likely: one of the `LIKELIEST` likeliest replies, with a probability of `MIN_BAIT_P` or more;
 - it looks good: by the scores after two and three plies, added up, it is at least as good as every reply that
-  is known to be best by the judge.
+  is known to be best by the judge;
+- the game is undecided between these two players, if both ratings are known (`engine.opponents.pair_value`):
+  neither is expected to score less than 5 % after the best reply.
 
 The judge's cost replaces that of the decision's own search, by which a third of all baits were errors of that
 search. People play a quarter to a third of these baits (docs/research/baits.md).
@@ -24,11 +26,12 @@ from dataclasses import dataclass, replace
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.expected import WHOLE, expected_score
 from engine.figure_9 import MIN_ERROR_COST, ReplyVerdicts
-from engine.human.reply_forecast import Expectations, PersonUse, ReplyForecast
-from engine.judge import JUDGE_VERSION, ReplyCosts, ReplyWord
+from engine.human.reply_forecast import RULE, Expectations, PersonUse, ReplyForecast
+from engine.judge import ReplyCosts, ReplyWord
 
-FORECAST_RULE = JUDGE_VERSION
-"""The version of these rules is that of the judge, so that baits never have the costs of another version."""
+FORECAST_RULE = RULE
+"""The version of these rules: it grows with the judge's, so that baits never have the costs of another
+version, and by one more with each change of these rules alone."""
 
 MIN_BAIT_P = 0.10
 """Minimum probability of a bait."""
@@ -130,7 +133,12 @@ def likeliest_replies(made: ReplyForecast) -> tuple[str, ...]:
 
 
 def with_costs(
-    made: ReplyForecast, candidate: Candidate, scale_centi: float, costs: ReplyCosts
+    made: ReplyForecast,
+    candidate: Candidate,
+    scale_centi: float,
+    costs: ReplyCosts,
+    *,
+    is_decided: bool = False,
 ) -> ReplyForecast:
     """Return the forecast with its baits.
 
@@ -139,6 +147,7 @@ def with_costs(
         candidate: The move with its complete profile.
         scale_centi: See `forecast`.
         costs: What the replies of `likeliest_replies` cost by the judge.
+        is_decided: Whether the game is decided between the two players after the best reply.
 
     Raises:
         RecordError: A reply was not judged.
@@ -148,7 +157,7 @@ def with_costs(
     best = {costs.best.reply} | {reply for reply, cost in judged.items() if cost.is_best}
     shallow_scores = {each.reply: shallow_score(each, scale_centi) for each in candidate.replies}
     best_score = max((shallow_scores[each] for each in best if each in shallow_scores), default=-math.inf)
-    errors = {reply for reply, cost in judged.items() if cost.word is ReplyWord.ERROR}
+    errors = {reply for reply, cost in judged.items() if cost.word is ReplyWord.ERROR and not is_decided}
     baits = tuple(reply for reply in made.replies if reply in errors and shallow_scores[reply] >= best_score)
     return replace(made, costs=costs, bait_replies=baits)
 

@@ -206,6 +206,16 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
+class PairUse:
+    """The ratings by which a position was valued for the two players (`engine.opponents.pair_value`)."""
+
+    our_rating: int
+    their_rating: int
+    sha256: str
+    """SHA-256 of the card with the coefficients, in hexadecimal."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrialDraw:
     """A random choice between a move that sets a trap and a move that sets no trap.
 
@@ -228,6 +238,8 @@ class TrialDraw:
     """Checksum of all the information available before the random choice (`engine.randomised.checksum`)."""
     control_proof: Proof | None = None
     """The proof of `control`, which stood; None if `control` is the best move or moves are not proved."""
+    pair: PairUse | None = None
+    """How it was told that the game is undecided, if by the two ratings; None: by the game's own scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,8 +366,10 @@ class Decision:
             del record["tempting"]
         if self.trial_draw is None:
             del record["trial_draw"]
-        elif self.trial_draw.control_proof is None:
-            del record["trial_draw"]["control_proof"]
+        else:
+            for name in ("control_proof", "pair"):
+                if record["trial_draw"][name] is None:
+                    del record["trial_draw"][name]
         if self.proof is None:
             del record["proof"]
         if not self.is_pruned:

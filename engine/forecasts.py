@@ -27,6 +27,7 @@ from engine.human.reply_forecast import Expectations, ReplyForecast
 from engine.human.reply_probabilities import ReplyPrediction, predict_replies
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts, reply_costs
 from engine.lookup.source import RootSource
+from engine.opponents.pair_value import PairRatings, is_decided
 from engine.person.card import PersonModel
 from engine.person.faced import face, reply_costs_of
 from engine.person.prediction import predict_person, verify_person_use
@@ -71,11 +72,17 @@ def forecast_replies(
         other = undrawn_candidate(decision)
         made = _without_costs(decision, other, before, models, person, seconds, known)
         forecast = replace(forecast, other=made)
-    return judged_forecast(decision, forecast, stop, sources)
+    return judged_forecast(
+        decision, forecast, stop, sources, PairRatings.of(person.opponent_rating, person.rating)
+    )
 
 
 def judged_forecast(
-    decision: Decision, made: ReplyForecast, stop: StopFlag, sources: Sequence[RootSource] = ()
+    decision: Decision,
+    made: ReplyForecast,
+    stop: StopFlag,
+    sources: Sequence[RootSource] = (),
+    ratings: PairRatings | None = None,
 ) -> ReplyForecast:
     """The forecast under the present rules, with the judge's costs of the likeliest replies and the baits.
 
@@ -84,6 +91,7 @@ def judged_forecast(
         made: A forecast of the replies to the decision's move, by any rules.
         stop: Ends the work.
         sources: See `forecast_replies`.
+        ratings: Our rating and the person's; None if one is unknown.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -94,7 +102,16 @@ def judged_forecast(
     if len(made.replies) < 2:
         return made
     costs = decision_costs(decision, likeliest_replies(made), stop, sources=sources)
-    return with_costs(made, decision.chosen, expected_scale_centi(decision), costs)
+    decided = ratings is not None and _is_decided(decision, costs.best.score_centi, ratings)
+    return with_costs(made, decision.chosen, expected_scale_centi(decision), costs, is_decided=decided)
+
+
+def _is_decided(decision: Decision, best_centi: int, ratings: PairRatings) -> bool:
+    """Whether the game is decided between the two players after our move, by the score of the best reply."""
+    if abs(best_centi) >= WIN_CENTI:  # as ever: statistics leave out moves with a forced result
+        return False
+    after = _position_after(decision)
+    return is_decided(decision.game, after, best_centi, ratings.theirs, ratings.ours) is True
 
 
 def decision_costs(
@@ -117,10 +134,15 @@ def decision_costs(
     """
     if decision.game in ENGINE_GAMES:
         return own_costs(decision, replies)
+    after = _position_after(decision)
+    return reply_costs(decision.game, after, replies, stop, known=known, sources=sources)
+
+
+def _position_after(decision: Decision) -> Any:
+    """The position after the decision's move, in which the opponent replies."""
     game = get_rules(decision.game)
     position = game.for_search(game.parse_position(decision.position))
-    after = continued_position(game, game.play(position, game.parse_move(position, decision.move)))
-    return reply_costs(decision.game, after, replies, stop, known=known, sources=sources)
+    return continued_position(game, game.play(position, game.parse_move(position, decision.move)))
 
 
 def depth_from_move(game_name: str, cost: ReplyCost) -> int | None:

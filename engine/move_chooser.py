@@ -9,6 +9,7 @@ from typing import Any
 from engine.decision import Decision
 from engine.game import Game
 from engine.human.opponent_model_search import Background, GameModels
+from engine.opponents.pair_value import PairRatings
 from engine.params import RandomisedParams, TrapParams
 from engine.protocols.engine_source import EngineSource
 from engine.search.reference import ReferenceSearcher, Searcher
@@ -67,6 +68,7 @@ class MoveChooser:
         randomised: Settings of the randomised strategy; None for the defaults.
         wins_plainly: See `Resources`; experiments compare the strategies without it.
         proves: See `Resources`; experiments compare the strategies without it.
+        ratings: Our rating and the opponent's; None if one is unknown.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class MoveChooser:
         randomised: RandomisedParams | None = None,
         wins_plainly: bool = False,
         proves: bool = False,
+        ratings: PairRatings | None = None,
     ) -> None:
         self.strategy = strategy
         self._use = Resources(
@@ -95,6 +98,7 @@ class MoveChooser:
             randomised or RandomisedParams(),
             wins_plainly,
             proves,
+            ratings,
         )
 
     def choose(

@@ -213,6 +213,9 @@ class RandomisedParams:
     """Maximum difference between the two moves' values, in points (hundredths) of expected score."""
     most_profiles: int = 6
     """Maximum number of moves, best first, to search when looking for one that sets no trap."""
+    by_pair: bool = False
+    """Whether a nearly decided game is one that is decided between these two players, if both ratings are
+    known (`engine.opponents.pair_value`); otherwise, and in games of older records, between equal ones."""
 
     def __post_init__(self) -> None:
         _require(self, "chance", 0.1 <= self.chance <= 0.9, "0.1 to 0.9")

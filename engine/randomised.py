@@ -6,7 +6,8 @@ best move by raw value (the first in order among equals) that sets no trap. A ra
 
 - T sets a trap under the rule for Figure 9 (`engine.figure_9`);
 - the profiles of T and N are complete, with at least two replies each;
-- our expected score is from 5 to 95 % after each move, and neither move leads to a forced win or loss;
+- our expected score is from 5 to 95 % after each move, and neither move leads to a forced win or loss; with
+  `RandomisedParams.by_pair` and both ratings known, it is that against this opponent;
 - the two expected scores differ by at most `RandomisedParams.risk_budget`.
 
 All of this is known before the random draw and depends on neither the draw nor later events. T is played if
@@ -22,12 +23,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from engine.decision import Candidate, Decision, Proof, SearchMode, TrialDraw
+from engine.decision import Candidate, Decision, PairUse, Proof, SearchMode, TrialDraw
 from engine.errors import RecordError
-from engine.expected import PER_PERCENT, expected_score
+from engine.expected import expected_score
 from engine.figure_9 import expected_scale_centi, reply_verdicts
 from engine.game import WIN_CENTI, Game
 from engine.games import get_rules
+from engine.opponents.pair_value import MAX_VALUE, MIN_VALUE, PairRatings, is_decided, pair_model
 from engine.params import RandomisedParams
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import Searcher
@@ -36,10 +38,6 @@ from engine.trappy import with_trap
 
 SEED_BITS = 64
 """Number of bits in a seed."""
-
-MIN_VALUE, MAX_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
-"""Range of our expected score in which a decision qualifies, in hundredths of a per cent; outside it the
-game is nearly decided."""
 
 MIN_REPLIES = 2
 """Minimum number of replies to each move; with fewer, the opponent cannot make an error."""
@@ -74,7 +72,7 @@ def checksum(decision: Decision, draw: TrialDraw) -> str:
     ]
     # By the names of the first release: a checksum must not change with a name.
     record = {
-        "params": asdict(draw.params),
+        "params": {name: value for name, value in asdict(draw.params).items() if name != "by_pair"},
         "trap": draw.trap,
         "sound": draw.control,
         "trap_value": draw.trap_value,
@@ -85,6 +83,8 @@ def checksum(decision: Decision, draw: TrialDraw) -> str:
     proofs = [None if proof is None else asdict(proof) for proof in (decision.proof, draw.control_proof)]
     if any(proofs):
         record["proofs"] = proofs
+    if draw.params.by_pair:
+        record["pair"] = None if draw.pair is None else asdict(draw.pair)
     about = [decision.game, decision.position, decision.depth, decision.engine_version]
     text = json.dumps([about, asdict(decision.params), record, moves], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -117,6 +117,7 @@ def with_draw(
     seed: int,
     stop: StopFlag,
     prove: Callable[[Decision, str], Proof | None] | None = None,
+    ratings: PairRatings | None = None,
 ) -> Decision:
     """Randomise the move if the decision qualifies; otherwise leave the decision unchanged.
 
@@ -130,10 +131,13 @@ def with_draw(
         stop: Ends the search.
         prove: Proves the control move, whose proof must stand; the trap move has been proved. None: moves are
             not proved.
+        ratings: Our rating and the opponent's; None if one is unknown.
     """
     profiler = Profiler(game, searcher, position, decision.params, stop)
     scale_centi = game.expected_scale_centi(position)
-    if not _is_undecided(decision.chosen.raw_centi, scale_centi):
+    pair = _pair_use(game.name, params, ratings)
+    is_undecided = _undecided_rule(game.name, position, scale_centi, pair)
+    if not is_undecided(decision.chosen.raw_centi):
         return decision
     try:
         decision = decision.with_chosen(_whole(decision.chosen, profiler, decision))
@@ -144,13 +148,15 @@ def with_draw(
         return decision
     control = _best_control(candidates, decision, scale_centi)
     trap = decision.chosen
-    if control is None or _ineligibility(trap, control, scale_centi, params):
+    if control is None or _ineligibility(trap, control, scale_centi, params, is_undecided):
         return decision
     proof = None if prove is None else prove(replace(decision, candidates=tuple(candidates)), control.move)
     if proof is not None and not proof.stood:
         return decision
     trap_value, control_value = (expected_score(each.raw_centi, scale_centi) for each in (trap, control))
-    draw = TrialDraw(params, trap.move, control.move, trap_value, control_value, f"{seed:016x}", "", proof)
+    draw = TrialDraw(
+        params, trap.move, control.move, trap_value, control_value, f"{seed:016x}", "", proof, pair
+    )
     move = trap.move if selects_trap(draw.seed, params.chance) else control.move
     drawn = replace(decision, candidates=tuple(candidates), move=move, search_mode=SearchMode.TRIAL)
     return replace(drawn, trial_draw=replace(draw, sha256=checksum(drawn, draw)))
@@ -198,9 +204,22 @@ def _sets_trap(candidate: Candidate, decision: Decision, scale_centi: float) -> 
     return reply_verdicts(candidate, decision.params, scale_centi).is_trap
 
 
-def _is_undecided(raw_centi: int, scale_centi: float) -> bool:
-    # A game won or lost by force is worth 100 % or 0.
-    return MIN_VALUE <= expected_score(raw_centi, scale_centi) <= MAX_VALUE
+def _pair_use(game_name: str, params: RandomisedParams, ratings: PairRatings | None) -> PairUse | None:
+    model = pair_model(game_name) if params.by_pair and ratings is not None else None
+    return None if model is None or ratings is None else PairUse(*ratings, model.sha256)
+
+
+def _undecided_rule(
+    game_name: str, position: Any, scale_centi: float, pair: PairUse | None
+) -> Callable[[int], bool]:
+    """Return a function that tells from our score after a move whether the game is still undecided.
+
+    A game won or lost by force is worth 100 % or 0.
+    """
+    if pair is None:
+        return lambda raw_centi: MIN_VALUE <= expected_score(raw_centi, scale_centi) <= MAX_VALUE
+    ours, theirs = pair.our_rating, pair.their_rating
+    return lambda raw_centi: is_decided(game_name, position, raw_centi, ours, theirs) is False
 
 
 def _best_control(
@@ -218,10 +237,16 @@ def _best_control(
     return None
 
 
-def _ineligibility(trap: Candidate, control: Candidate, scale_centi: float, params: RandomisedParams) -> str:
+def _ineligibility(
+    trap: Candidate,
+    control: Candidate,
+    scale_centi: float,
+    params: RandomisedParams,
+    is_undecided: Callable[[int], bool],
+) -> str:
     """Why two moves with complete profiles do not qualify for randomisation; empty if they qualify."""
     for each in (trap, control):
-        if not _is_undecided(each.raw_centi, scale_centi):
+        if not is_undecided(each.raw_centi):
             return f"{each.move} leads to a nearly decided game"
         if len(each.replies) < MIN_REPLIES:
             return f"{each.move} leaves fewer than {MIN_REPLIES} replies"
@@ -282,7 +307,7 @@ def verify_trial(decision: Decision) -> None:
         raise RecordError(
             f"{control.move} took part in the random draw, but {best_move} is the best without a trap"
         )
-    if why := _ineligibility(trap, control, scale_centi, draw.params):
+    if why := _ineligibility(trap, control, scale_centi, draw.params, _recorded_rule(decision, draw)):
         raise RecordError(f"there was a random draw, but {why}")
     place = decision.candidates.index(control)
     better = sum(
@@ -298,6 +323,23 @@ def verify_trial(decision: Decision) -> None:
     if values != (draw.trap_value, draw.control_value):
         raise RecordError(f"the draw's values are {draw.trap_value} and {draw.control_value}, not {values}")
     verify_trial_draw(decision)
+
+
+def _recorded_rule(decision: Decision, draw: TrialDraw) -> Callable[[int], bool]:
+    """The rule by which the game was undecided, from the record.
+
+    Raises:
+        RecordError: The record says that it was used, but its params do not.
+    """
+    if draw.pair is not None and not draw.params.by_pair:
+        raise RecordError("the draw used the players' ratings, but its params do not allow that")
+    model = pair_model(decision.game)
+    if draw.pair is not None and (model is None or model.sha256 != draw.pair.sha256):
+        # By other coefficients, which this version no longer has.
+        return lambda raw_centi: abs(raw_centi) < WIN_CENTI
+    game = get_rules(decision.game)
+    position = game.for_search(game.parse_position(decision.position))
+    return _undecided_rule(decision.game, position, expected_scale_centi(decision), draw.pair)
 
 
 def verify_trial_draw(decision: Decision) -> None:

@@ -48,10 +48,11 @@ ENGINE = {
     },
     "engine.figure_9": {"decision", "errors", "expected", "game", "games", "params", "trappy"},
     "engine.randomised": {
-        "decision", "errors", "expected", "game", "games", "figure_9", "params", "search", "stop", "trappy",
+        "decision", "errors", "expected", "game", "games", "figure_9", "opponents", "params", "search",
+        "stop", "trappy",
     },
     "engine.bait_rule": {"decision", "expected", "human", "judge", "figure_9"},
-    "engine.opponents": {"decision", "expected", "figure_9"},
+    "engine.opponents": {"decision", "errors", "expected", "figure_9", "game", "games", "plain_values"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
     "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting", "trappy"},
@@ -66,7 +67,8 @@ ENGINE = {
         "trappy",
     },
     "engine.forecasts": {
-        "bait_rule", "decision", "errors", "game", "games", "human", "judge", "figure_9", "lookup", "person",
+        "bait_rule", "decision", "errors", "game", "games", "human", "judge", "figure_9", "lookup",
+        "opponents", "person",
         "randomised", "search", "stop",
     },
     "engine.strategies": {

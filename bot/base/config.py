@@ -571,10 +571,13 @@ class RandomisedConfig(Section):
     much, in points of expected score out of 100."""
     max_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
     """Maximum number of moves to examine, best first, when looking for one that sets no trap."""
+    by_pair: bool = True
+    """Whether to randomise while the game is undecided between the two players by their ratings, if both are
+    known. A trial keeps what it was planned with; a trial of an older version, the game's own scale."""
 
     def params(self) -> RandomisedParams:
         """Convert the section to the engine's own type."""
-        return RandomisedParams(self.probability, self.budget_percent, self.max_profiles)
+        return RandomisedParams(self.probability, self.budget_percent, self.max_profiles, self.by_pair)
 
 
 class UciEngine(Section):
@@ -894,7 +897,8 @@ class MannersConfig(Section):
     """Draws, resignation, takebacks, rematches, and games that do not start."""
 
     draws: bool = True
-    """Whether to offer and accept draws in games that allow draws by agreement."""
+    """Whether to offer and accept draws in games that allow draws by agreement. With both ratings known, we
+    do not agree to a draw if one of the two players is expected to score 95 % or more."""
     draw_score_centi: int = Field(default=15, ge=0, le=10_000)
     """Agree to a draw only if our scores are at most this far from 0, in hundredths of a pawn or disc."""
     draw_moves: int = Field(default=8, ge=1, le=100)
@@ -904,7 +908,8 @@ class MannersConfig(Section):
     draw_min_rating: int = Field(default=0, ge=0, le=5000)
     """Agree to a draw with a person only if their rating is unknown or at least this; bots are exempt."""
     resign: bool = False
-    """Whether to resign; off by default, because games that end early yield less data."""
+    """Whether to resign; off by default, because games that end early yield less data. With both ratings
+    known, we resign only if we are expected to score less than 5 % against this opponent."""
     resign_score_centi: int = Field(default=900, ge=1, le=100_000)
     """Resign only if our scores are at least this far below 0, in hundredths of a pawn or disc."""
     resign_moves: int = Field(default=5, ge=1, le=100)

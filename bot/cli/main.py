@@ -92,6 +92,7 @@ LAB_COMMANDS = {
     "study": LazyCommand("lab.cli.study", "study_command"),
     "fit": LazyCommand("lab.cli.fit", "fit_command", old_options=(("--person", "fit-person"),)),
     "fit-person": LazyCommand("lab.cli.fit_person", "fit_person_command"),
+    "fit-pair": LazyCommand("lab.cli.fit_pair", "fit_pair_command"),
     "show-model": LazyCommand("lab.cli.model", "show"),
     "import-model": LazyCommand("lab.cli.model", "import_model"),
 }

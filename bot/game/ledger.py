@@ -34,12 +34,13 @@ from engine.forecasts import decision_expectations
 from engine.game import BadPosition, continued_position, replay
 from engine.games import first_side, get_rules
 from engine.human.reply_forecast import ReplyForecast
+from engine.opponents.pair_value import PairRatings, decides
 from engine.params import TrapParams
 from storage.database import Database, Role
 from storage.errors import DuplicateDecision, RoleLost, StorageError
 from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
 from storage.evidence.summaries import summarise
-from storage.evidence.trials import eligible_trial_id
+from storage.evidence.trials import eligible_trial_id, is_by_pair
 from storage.filters import Filters
 from storage.ledger.decisions import (
     commit_decision,
@@ -128,8 +129,8 @@ class GameLedger:
         self._moves: tuple[str, ...] = ()
         self._end: GameEnd | None = None
         self._strange: set[int] = set()
-        # The current decisions' evaluations of their moves, keyed by ply.
-        self._scores: dict[int, int] = {}
+        # The current decisions' evaluations of their moves, keyed by ply, and whether they decide the game.
+        self._scores: dict[int, tuple[int, bool | None]] = {}
         # Whether the game is over in the database, so that it has a summary.
         self._is_closed = False
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
@@ -154,7 +155,13 @@ class GameLedger:
     @property
     def scores_centi(self) -> tuple[int, ...]:
         """The scores of the current decisions from our point of view, in the order of play."""
-        return tuple(score for _, score in sorted(self._scores.items()))
+        return tuple(score for _, (score, _) in sorted(self._scores.items()))
+
+    @property
+    def is_decided(self) -> bool | None:
+        """Whether the latest score decides the game between the two players (`engine.opponents.pair_value`);
+        None if that is unknown."""
+        return self._scores[max(self._scores)][1] if self._scores else None
 
     async def open(
         self, snapshot: GameSnapshot, choose: Callable[[AssignmentContext], Assignment], params: TrapParams
@@ -176,6 +183,7 @@ class GameLedger:
                 assignment = choose(await self._assignment_context(session, snapshot))
                 new = self._new_game(snapshot, assignment, params)
                 new = replace(new, trial_id=await eligible_trial_id(session, new))
+                new = await _as_planned(session, new)
                 self._game = await open_game(session, new)
                 self._draft.remember_all(await list_decisions(session, self._game.id))
                 return True
@@ -507,7 +515,12 @@ class GameLedger:
 
     def _cache_score(self, stored: StoredDecision) -> None:
         if stored.state is not DecisionState.DROPPED:
-            self._scores[stored.ply] = score_centi(stored.decision)
+            score, ratings = score_centi(stored.decision), self._ratings
+            self._scores[stored.ply] = score, decides(stored.decision, score, ratings)
+
+    @property
+    def _ratings(self) -> PairRatings | None:
+        return PairRatings.of(self.game.our_rating, self.game.opponent_rating)
 
     async def _classify(self, session: AsyncSession, stored: StoredDecision, decision: Decision) -> None:
         """Record the outcome of a move shown by the server, once the reply or the game's end is known."""
@@ -624,6 +637,15 @@ class GameLedger:
         if self._first_side is None:
             self._first_side = first_side(self.game.game, self.game.initial_position)
         return (self._first_side + ply) % 2 == self.game.our_side
+
+
+async def _as_planned(session: AsyncSession, new: NewGame) -> NewGame:
+    """The game with the trial's own rule of when a game is undecided, which must not change in mid-trial."""
+    settings = new.selection.get("randomised")
+    if new.trial_id is None or settings is None:
+        return new
+    by_pair = await is_by_pair(session, new.trial_id, new.strategy)
+    return replace(new, selection={**new.selection, "randomised": {**settings, "by_pair": by_pair}})
 
 
 def _without_bad_start(snapshot: GameSnapshot) -> GameSnapshot:

@@ -29,6 +29,9 @@ class OfferFacts:
 
     scores_centi: Sequence[int]
     """Scores of our decisions in the order of play, from our point of view; see `score_centi`."""
+    is_decided: bool | None = None
+    """Whether the latest score decides the game between these two players (`engine.opponents.pair_value`);
+    None if a rating is unknown or the game has no model."""
     plies: int
     """Number of moves played."""
     opponent_rating: int | None
@@ -66,6 +69,7 @@ def should_accept_draw(facts: OfferFacts, config: MannersConfig) -> bool:
         and facts.plies >= config.draw_ply
         and len(last) == config.draw_moves
         and all(abs(score) <= config.draw_score_centi for score in last)
+        and facts.is_decided is not True
         and (facts.opponent_is_bot or _is_rated_at_least(facts.opponent_rating, config.draw_min_rating))
     )
 
@@ -84,6 +88,7 @@ def should_resign(facts: OfferFacts, config: MannersConfig) -> bool:
         and facts.plies >= MIN_COUNTED_PLIES
         and len(last) == config.resign_moves
         and all(score <= -config.resign_score_centi for score in last)
+        and facts.is_decided is not False
         and _is_rated_at_least(facts.opponent_rating, config.resign_min_rating)
     )
 

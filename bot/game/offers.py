@@ -70,6 +70,7 @@ class GameOffers:
         game, plies = self._ledger.game, len(self._session().moves or ())
         return offer_policy.OfferFacts(
             scores_centi=self._ledger.scores_centi,
+            is_decided=self._ledger.is_decided,
             plies=plies,
             opponent_rating=game.opponent_rating,
             opponent_is_bot=game.opponent_is_bot,

@@ -30,6 +30,7 @@ from engine.game import Game, positions, starting_position
 from engine.human.opponent_model_search import Background
 from engine.lookup.source import LookupMove, SingleMoveSource
 from engine.move_chooser import MoveChooser, fallback_decision
+from engine.opponents.pair_value import PairRatings
 from engine.params import RandomisedParams
 from engine.protocols.score_settings import MoveLimit
 from engine.search.reference import Searcher
@@ -240,6 +241,7 @@ class MoveSearch:
                 randomised=_randomised(services, stored),
                 wins_plainly=True,
                 proves=services.config.trap.proof,
+                ratings=PairRatings.of(stored.our_rating, stored.opponent_rating),
             )
             if not kind.asks_engine:  # another engine's processor time is not this thread's
                 stop.follow_thread(limits.stretch)

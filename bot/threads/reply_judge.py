@@ -197,7 +197,7 @@ def _judge(
     forecast, decision = judged.forecast, judged.decision
     renewed = None
     if forecast is not None and forecast.rule < FORECAST_RULE and decision.is_complete:
-        renewed = forecast = judged_forecast(decision, forecast, stop, sources)
+        renewed = forecast = judged_forecast(decision, forecast, stop, sources, judged.ratings)
     if judged.reply is None:
         return renewed, None
     known = None if forecast is None else forecast.costs

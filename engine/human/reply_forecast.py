@@ -10,6 +10,8 @@ from engine.plain_values import OLD_NAMES, reader
 
 PERSON_FIELD = "person"
 """The name of the field of a record that says what the forecast used of the person's state."""
+RULE = JUDGE_VERSION + 1
+"""See `engine.bait_rule.FORECAST_RULE`."""
 _OLD_FIELDS = ("tempting", "confirm_depth", "confirm_source", "costs", "bait_replies")
 """The fields of earlier rules that tell which replies are baits."""
 
@@ -174,7 +176,7 @@ def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_old_baits(record: Any) -> Any:
-    if not isinstance(record, dict) or record.get("rule") == JUDGE_VERSION:
+    if not isinstance(record, dict) or record.get("rule") == RULE:
         return record
     left = {name: value for name, value in record.items() if name not in _OLD_FIELDS}
     return left | {"other": _without_old_baits(record["other"])} if "other" in record else left

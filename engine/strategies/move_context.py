@@ -14,6 +14,7 @@ from engine.games import ENGINE_GAMES
 from engine.human.opponent_model_search import Background, GameModels, OpponentModelSearch
 from engine.human.shallow import ShallowModel
 from engine.lookup.source import LookupMove, RootSource
+from engine.opponents.pair_value import PairRatings
 from engine.params import RandomisedParams, TrapParams
 from engine.protocols.engine_source import EngineSource
 from engine.search.profiles import Profiler
@@ -75,6 +76,8 @@ class Resources:
     """Whether won games are won by selective search, without traps (`engine.strategies.technique`)."""
     proves: bool = False
     """Whether a move that is preferred to the best one must be proved (`engine.strategies.proof`)."""
+    ratings: PairRatings | None = None
+    """Our rating and the opponent's; None if one is unknown."""
 
 
 class Analysis(NamedTuple):

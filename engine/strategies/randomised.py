@@ -37,7 +37,15 @@ class Randomised(Trappy):
                 return proof_of(context, known, move, self.max_cost)
 
         drawn = with_draw(
-            decision, use.game, context.root, use.searcher, use.randomised, context.seed, context.stop, prove
+            decision,
+            use.game,
+            context.root,
+            use.searcher,
+            use.randomised,
+            context.seed,
+            context.stop,
+            prove,
+            use.ratings,
         )
         # Of two best moves the first counts; if it was found only now, the proof has compared the other one.
         is_proof_valid = decision.proof is None or best_raw_move(drawn.candidates) == decision.proof.best

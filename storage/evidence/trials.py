@@ -186,6 +186,17 @@ async def eligible_trial_id(session: AsyncSession, new: NewGame) -> int | None:
     return row.id if row is not None and tuple(row.arms) == new.arms else None
 
 
+async def is_by_pair(session: AsyncSession, trial_id: int, strategy: str) -> bool:
+    """Whether a trial's plan lets the players' ratings decide when a game is undecided.
+
+    It is `by_pair` of its settings in ``[randomised]``, which older versions do not have.
+    """
+    statement = select(TrialRow.configurations).where(TrialRow.id == trial_id)
+    plan = (await session.scalars(statement)).one().get(strategy, {})
+    settings = plan.get("settings", {}) if isinstance(plan, Mapping) else {}
+    return bool(settings.get("randomised", {}).get("by_pair", False))
+
+
 @lru_cache(maxsize=4096)  # more than Chess960 has starts: a report needs the start of each game
 def is_challenger_position(variant: str, initial_position: str | None) -> bool:
     """Whether a challenger set a game's starting position and thereby influenced what is randomised.

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import Decision
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
+from engine.opponents.pair_value import PairRatings
 from engine.plain_values import reader
 from storage.errors import decoding
 from storage.filters import standing_conditions
@@ -31,6 +32,8 @@ class ReplyToJudge:
     """The reply that was played; None if there was none."""
     forecast: ReplyForecast | None
     """The forecast of the reply; None if there is none."""
+    ratings: PairRatings | None
+    """Our rating and the opponent's at the start of the game; None if one is unknown."""
 
 
 def judgement_of_decision() -> ColumnElement[bool]:
@@ -98,8 +101,10 @@ async def replies_to_judge(session: AsyncSession, game_id: int, rule: int) -> li
     """
     rows = await session.execute(_to_judge(game_id, rule).add_columns(DecisionRow.record))
     forecasts = await forecasts_of_game(session, game_id)
+    known = select(GameRow.our_rating, GameRow.opponent_rating).where(GameRow.id == game_id)
+    ratings = [PairRatings.of(*row) for row in await session.execute(known)]
     return [
-        ReplyToJudge(row.id, Decision.from_record(row.record), row.reply, forecasts.get(row.id))
+        ReplyToJudge(row.id, Decision.from_record(row.record), row.reply, forecasts.get(row.id), *ratings)
         for row in rows
     ]
 

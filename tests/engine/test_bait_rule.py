@@ -75,6 +75,9 @@ def test_a_bait() -> None:
     assert found.bait == found.baits[0]
     assert found.baits[0].expected_loss == pytest.approx(150)
     assert [found.takes_bait(each) for each in ("r0", "r1", "r2")] == [False, True, False]
+    decided = with_costs(made, candidate(BEST, BAIT), SCALE_CENTI, costs_of("r0", r1=1500), is_decided=True)
+    assert decided.is_judged
+    assert decided.baits == ()
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from engine.human.opponent_model_search import GameModels
 from engine.human.reply_forecast import ReplyForecast
 from engine.judge import JUDGE_VERSION, reply_costs
 from engine.move_chooser import MoveChooser
+from engine.opponents.pair_value import PairRatings
 from engine.params import TrapParams
 from engine.search.reference import Searcher
 from engine.search.searchers import make_searcher
@@ -103,6 +104,23 @@ def test_a_forecast_of_earlier_rules_is_judged_by_its_own_probabilities() -> Non
     now = forecast_of(made)
     old = replace(now, rule=1, costs=None, bait_replies=())
     assert judged_forecast(made, old, StopFlag()) == now
+
+
+def test_a_game_that_is_decided_between_the_two_has_no_baits(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = next(each for each in middle_games() if forecast_of(each).bait_replies)
+    old = forecast_of(made)
+    assert judged_forecast(made, old, StopFlag(), ratings=PairRatings(1500, 1500)) == old
+    asked = []
+
+    def decided(*arguments: Any) -> bool:
+        asked.append(arguments)
+        return True
+
+    monkeypatch.setattr("engine.forecasts.is_decided", decided)
+    found = judged_forecast(made, old, StopFlag(), ratings=PairRatings(1500, 1700))
+    assert found == replace(old, bait_replies=())
+    assert old.costs is not None
+    assert asked == [("othello", after(made), old.costs.best.score_centi, 1700, 1500)]
 
 
 def test_what_is_known_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:

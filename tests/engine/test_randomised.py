@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from engine.completion import complete
-from engine.decision import Decision, SearchMode, TrialDraw
+from engine.decision import Decision, PairUse, SearchMode, TrialDraw
 from engine.errors import BadSettings, RecordError
 from engine.figure_9 import classify_by_figure_9, decision_verdicts
 from engine.games import get_rules
 from engine.move_chooser import MoveChooser
+from engine.opponents.pair_value import PairRatings, pair_model
 from engine.params import RandomisedParams, Scale, TrapParams
 from engine.randomised import MIN_REPLIES, checksum, selects_trap
 from engine.search.profiles import Profiler
@@ -46,10 +47,11 @@ def decided(
     stop: StopFlag | None = None,
     limits: Limits | None = None,
     searcher: Searcher | None = None,
+    ratings: PairRatings | None = None,
 ) -> Decision:
     rules, trap = get_rules(game), TrapParams(threshold_percent=threshold)
     searcher = searcher or make_searcher(game, 1)
-    found = MoveChooser(strategy_named(strategy), rules, trap, searcher, randomised=params)
+    found = MoveChooser(strategy_named(strategy), rules, trap, searcher, randomised=params, ratings=ratings)
     limits = limits or Limits(depth)
     return found.choose(rules.parse_position(position), limits, stop or StopFlag(), seed=seed)
 
@@ -149,6 +151,34 @@ def test_the_values_are_within_the_budget(percent: float, takes_part: bool) -> N
     assert (decision.trial_draw is not None) is takes_part
     assert decision.move == "f7"
     verify(decision)
+
+
+def test_the_two_ratings_tell_whether_the_game_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_pair, ratings = RandomisedParams(by_pair=True), PairRatings(1500, 1700)
+    plain = decided(ratings=ratings)
+    assert draw_of(plain).pair is None  # the params do not say so
+    assert draw_of(decided(params=by_pair)).pair is None  # a rating is unknown
+    decision = decided(params=by_pair, ratings=ratings)
+    model = pair_model("othello")
+    assert model is not None
+    assert draw_of(decision).pair == PairUse(1500, 1700, model.sha256)
+    assert draw_of(decision).sha256 != draw_of(plain).sha256
+    read = Decision.from_record(json.loads(json.dumps(decision.to_record())))
+    assert read == decision
+    verify(read)
+    other = replace(draw_of(decision), pair=PairUse(1500, 1900, model.sha256))
+    with pytest.raises(RecordError, match="checksum"):
+        verify(replace(decision, trial_draw=other))
+    with pytest.raises(RecordError, match="its params do not allow that"):
+        verify(replace(decision, trial_draw=replace(other, params=RandomisedParams())))
+    monkeypatch.setattr("engine.randomised.is_decided", lambda *_: True)
+    assert decided(params=by_pair, ratings=ratings).trial_draw is None
+    with pytest.raises(RecordError, match="nearly decided"):
+        verify(decision)
+    # With other coefficients it cannot be recomputed.
+    older = replace(draw_of(decision), pair=PairUse(1500, 1700, "0" * 64))
+    older = replace(older, sha256=checksum(decision, older))
+    verify(replace(decision, trial_draw=older))
 
 
 @pytest.mark.parametrize(("most", "takes_part"), [(3, True), (2, False)])

@@ -1057,7 +1057,12 @@ async def test_a_whole_game_with_randomised_decisions(database: Database) -> Non
     await check_books(database, server)
     game, decision = await stored_game(database), await first_of(database)
     assert (game.trial_id, game.selection["blind"], "seed" in game.selection) == (trial.id, True, False)
-    assert game.selection["randomised"] == {"chance": 0.5, "budget_percent": 2.0, "most_profiles": 6}
+    assert game.selection["randomised"] == {
+        "chance": 0.5,
+        "budget_percent": 2.0,
+        "most_profiles": 6,
+        "by_pair": False,  # a trial keeps the rule of its plan
+    }
     assert decision.trial_draw is not None
     assert decision.move in ("f7", "d3")
     forecasts = await stored_forecasts(database)

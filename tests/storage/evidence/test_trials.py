@@ -15,6 +15,7 @@ from storage.evidence.trials import (
     NewTrial,
     eligible_trial_id,
     end_trial,
+    is_by_pair,
     is_challenger_position,
     list_trials,
     open_trial,
@@ -56,6 +57,16 @@ async def test_a_trial_comes_back_as_it_was_planned(database: Database) -> None:
         ended = await end_trial(session, "t1", at=NOON + timedelta(days=1))
         assert await open_trial(session) is None
     assert ended == replace(started, ended_at=NOON + timedelta(days=1))
+
+
+async def test_a_trial_keeps_its_rule_of_when_a_game_is_undecided(database: Database) -> None:
+    settings = {"settings": {"randomised": {"by_pair": True}}}
+    async with database.write() as session:
+        plan = planned(configurations={"trappy": settings, "standard": {"depth": 10}})
+        trial = await start_trial(session, plan)
+    async with database.read() as session:
+        assert await is_by_pair(session, trial.id, "trappy")
+        assert not await is_by_pair(session, trial.id, "standard")  # as in plans of older versions
 
 
 async def test_one_trial_is_open_at_a_time(database: Database) -> None:
