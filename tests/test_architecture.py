@@ -72,14 +72,15 @@ ENGINE = {
         "randomised", "search", "stop",
     },
     "engine.strategies": {
-        "decision", "errors", "expected", "game", "games", "human", "figure_9", "lookup", "params",
-        "protocols", "randomised", "search", "stop", "tempting", "time_management", "trappy", "variety",
+        "decision", "errors", "expected", "game", "games", "human", "figure_9", "lookup", "opponents",
+        "params", "protocols", "randomised", "search", "stop", "tempting", "time_management", "trappy",
+        "variety",
     },
     "engine.verification": {"decision", "errors", "pruning", "strategies"},
     "engine.completion": {"decision", "errors", "games", "search", "stop", "strategies", "trappy"},
     "engine.move_chooser": {
-        "decision", "game", "human", "params", "protocols", "search", "stop", "strategies", "time_management",
-        "variety",
+        "decision", "game", "human", "opponents", "params", "protocols", "search", "stop", "strategies",
+        "time_management", "variety",
     },
     "engine.native": set[str](),
 }  # fmt: skip

@@ -56,7 +56,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class RatedGame:
+class RatedRecord:
     """A game between two players of known ratings."""
 
     record: GameRecord
@@ -77,7 +77,7 @@ class PairSample:
     points: float
 
 
-def rated_games(game: str, folder: Path, on_bad: Callable[[str], None] = lambda _: None) -> list[RatedGame]:
+def rated_games(game: str, folder: Path, on_bad: Callable[[str], None] = lambda _: None) -> list[RatedRecord]:
     """The games of people in a folder in which both ratings are known.
 
     Raises:
@@ -103,12 +103,12 @@ def rated_games(game: str, folder: Path, on_bad: Callable[[str], None] = lambda 
                 continue
             first, second = (each.rating for each in both)
         found.append(
-            RatedGame(record, draw_key(record), (first, second), record.points, year_of(record.date))
+            RatedRecord(record, draw_key(record), (first, second), record.points, year_of(record.date))
         )
     return found
 
 
-def is_tested(game: RatedGame, learn_to: int | None, seed: int) -> bool:
+def is_tested(game: RatedRecord, learn_to: int | None, seed: int) -> bool:
     """Whether a game is held out: it is later than the year or, without one, in the second half of all."""
     if learn_to is None:
         return half_of(game.key, seed) == 1
@@ -139,7 +139,7 @@ def _masters(paths: Sequence[Path]) -> Iterator[GameRecord]:
 
 
 def samples(
-    games: Sequence[RatedGame],
+    games: Sequence[RatedRecord],
     count: int,
     seed: int,
     nodes: int = NODES,
@@ -164,7 +164,7 @@ def samples(
 
 
 def _of_game(
-    each: RatedGame, seed: int, searcher: NativeSearcher, nodes: int, per_game: int
+    each: RatedRecord, seed: int, searcher: NativeSearcher, nodes: int, per_game: int
 ) -> Iterator[PairSample]:
     rules, record = get_rules(each.record.game), each.record
     rng = random.Random(f"{seed} {each.key}")  # noqa: S311 - a sample
