@@ -33,7 +33,7 @@ class MemoryConstants:
     decay: _Share
     """Factor of a play's weight for each game since then."""
     cost: _Size
-    """A play that cost the share c of the game weighs exp(-`cost` c)."""
+    """A play that cost the share c of the game weighs exp(-`cost` c^2)."""
     lost: _Share
     """Factor of the weight of a play in a game that the person lost."""
     constant: float

@@ -1,9 +1,9 @@
 """The memory of a person's own replies in positions that they have met before, up to symmetry.
 
 A person repeats their own reply in the same position much more often than other people play it, errors
-included, though the costlier an error was, the less (`MemoryConstants.cost`). A past reply weighs
-``decay^(games since) exp(-cost c)``, and less if the game was lost. With w(r) the weights of past replies r,
-n their number, and c the weight of the prediction p without memory::
+included, though seldom the costliest. A past reply that cost the share c of the game weighs
+``decay^(games since) exp(-cost c^2)``, and less if the game was lost (`MemoryConstants`). With w(r) the
+weights of past replies r, n their number, and c the weight of the prediction p without memory::
 
     p'(r) = (w(r) + c p(r)) / (sum of w + c)
 
@@ -96,7 +96,7 @@ class Memory:
             key = keys.replies[index]
             plays = {play.reply: play for play in positions.get(keys.position, ())}
             before = plays.get(key, Play(key, 0, game, 0))
-            fresh = math.exp(-constants.cost * cost) * (constants.lost if is_lost else 1.0)
+            fresh = math.exp(-constants.cost * cost**2) * (constants.lost if is_lost else 1.0)
             weight = round(_weight_now(before, constants, game)) + round(fresh * MICRO)
             plays[key] = Play(key, min(weight, _MOST_MICRO), game, min(before.plays + 1, _MOST_PLAYS))
             positions[keys.position] = tuple(plays[reply] for reply in sorted(plays))

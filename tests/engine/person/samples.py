@@ -13,7 +13,7 @@ from engine.person.card import MemoryConstants, PersonCard, PersonModel, VectorP
 from engine.person.state import FacedPosition, FoldedGame, FoldedReply, PersonState
 
 BASE = "0" * 64
-MEMORY = MemoryConstants(0.98, 1.7, 0.57, 0.4, 0.06, 1.05, 0.65)
+MEMORY = MemoryConstants(0.98, 10.0, 0.57, 0.4, 0.06, 1.05, 0.65)
 SIZE = 4
 """Number of person planes."""
 

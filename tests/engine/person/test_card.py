@@ -45,7 +45,7 @@ def test_a_base_without_a_prior_of_its_own_has_that_of_the_card() -> None:
 
 def content() -> dict[str, Any]:
     memory = {
-        "decay": 0.98, "cost": 1.7, "lost": 0.57, "constant": 0.4, "ply": 0.06, "entropy": 1, "visits": 1,
+        "decay": 0.98, "cost": 10.0, "lost": 0.57, "constant": 0.4, "ply": 0.06, "entropy": 1, "visits": 1,
     }  # fmt: skip
     vector = {"network": "1" * 64, "mean": [0.0], "covariance": [[1.0]], "forgetting": 0.05}
     tilt = json.loads((ROOT / "engine/person/games.json").read_text())["tilt"]

@@ -17,7 +17,7 @@ def test_a_past_reply_weighs_less_by_age_cost_and_loss() -> None:
     memory = Memory().with_game(MEMORY, [(KEYS, 1, 0.2)], 0, is_lost=False)
     memory = memory.with_game(MEMORY, [(KEYS, 2, 0.0)], 1, is_lost=True)
     found = memory.recall(MEMORY, KEYS, 4)
-    expected = (0.0, 0.98**4 * math.exp(-1.7 * 0.2), 0.98**3 * 0.57)
+    expected = (0.0, 0.98**4 * math.exp(-10.0 * 0.2**2), 0.98**3 * 0.57)
     assert found.weights == pytest.approx(expected, abs=2e-6)
     assert found.visits == 2
 
