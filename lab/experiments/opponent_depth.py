@@ -29,8 +29,8 @@ from lab.experiments.gordon_reda.trap_replies import TrapReplies, of_game, ratio
 
 PLAYERS = (STANDARD.name, TRAPPY.name)
 _FELL = OutcomeKind.FELL_FOR_PAPER_TRAP
-_DEPTHS = {Size.SMALL: {"othello": 3}, Size.FULL: {"othello": 6, "xiangqi": 4}}
-_PAIRS = {Size.SMALL: {"othello": 1}, Size.FULL: {"othello": 100, "xiangqi": 50}}
+_DEPTHS = {Size.SMALL: {"othello": 4}, Size.FULL: {"othello": 6, "xiangqi": 4}}
+_PAIRS = {Size.SMALL: {"othello": 32}, Size.FULL: {"othello": 100, "xiangqi": 50}}
 _PAIRS_A_JOB = 5
 _FIRST = 2
 _BEYOND = 2

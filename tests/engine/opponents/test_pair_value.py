@@ -27,7 +27,7 @@ from engine.opponents.pair_value import (
 )
 from tests.storage.samples import decision
 
-FITTED = ("othello",)
+FITTED = ("othello", "chess", "xiangqi")
 CARD: dict[str, Any] = {
     "game": "othello",
     "coefficients": asdict(Coefficients(0.1, 0.8, 0.0, -0.4, 1.0, 0.5)),

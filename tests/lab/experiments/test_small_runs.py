@@ -59,6 +59,7 @@ def smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     late = random_opening("othello", 7, 0, plies=40)
     monkeypatch.setattr(ablation, "opening", lambda _: late)
     monkeypatch.setattr(opponent_depth, "random_opening", lambda *_: late)
+    monkeypatch.setattr(opponent_depth, "_PAIRS", {Size.SMALL: {"othello": 1}})
 
 
 @pytest.mark.usefixtures("smaller")
