@@ -173,15 +173,21 @@ class MoveContext:
     def search_limits(self, share: float, nodes: int) -> Limits:
         """The limits of one search: a share of the time and nodes, and no more than the remaining time.
 
+        The search takes no more nodes than an exact search of the limits' depth, roughly: a player of small
+        depth is quick, whatever the clock says.
+
         Args:
             share: The share.
             nodes: Number of nodes if only the depth is limited.
         """
         limits = share_of(self.limits, share)
+        most = 200 * 5 ** min(self.limits.depth, 20)
         if limits.time_s is not None and self.limits.time_s is not None:
             left_s = self.limits.time_s - (self.stop.now_s() - self.began_s)
-            return replace(limits, time_s=max(MIN_SEARCH_S, min(limits.time_s, left_s)))
-        return replace(limits, nodes=nodes) if limits.nodes is None else limits
+            limits = replace(limits, time_s=max(MIN_SEARCH_S, min(limits.time_s, left_s)))
+        elif limits.nodes is None:
+            limits = replace(limits, nodes=nodes)
+        return replace(limits, nodes=most if limits.nodes is None else min(limits.nodes, most))
 
     def decision(self, move: str, candidates: Sequence[Candidate], depth: int, **more: Any) -> Decision:
         """The record of a choice; its scores are ours unless `more` specifies another source.

@@ -271,7 +271,7 @@ def test_two_searches_share_a_tenth(thoughts: Thoughts) -> None:
     assert thoughts.given == [(None, 1000), (None, 1000)]
     thoughts.given.clear()
     choose(planted, FOOLS_MATE, limits=Limits(3, 40.0), stop=HandClock())
-    assert thoughts.given == [(pytest.approx(40 * SHARE / 2), None)] * 2
+    assert thoughts.given == [(pytest.approx(40 * SHARE / 2), 25_000)] * 2
     thoughts.given.clear()
     choose(planted, FOOLS_MATE, limits=Limits(3))
     assert thoughts.given == [(None, 20_000), (None, 20_000)]
@@ -293,7 +293,7 @@ def test_what_is_late_has_no_more_time_than_is_left(
         monkeypatch.setattr(Planted, "decide", slow)
         thoughts.given.clear()
         choose(Planted(name="trappy", move="g2g4"), FOOLS_MATE, limits=Limits(3, 40.0), stop=stop)
-        assert thoughts.given == [(pytest.approx(left_s), None)] * 2
+        assert thoughts.given == [(pytest.approx(left_s), 25_000)] * 2
 
 
 def test_the_search_for_the_move_ends_earlier(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,7 +167,10 @@ def test_a_move_that_gives_up_a_solved_win_is_replaced() -> None:
     assert choose("standard", NARROW, game=OTHELLO, nodes=1_000_000, wins_plainly=False).move == "b2"
     searcher = make_searcher("othello", 4)
     chooser = MoveChooser(Worst(name="standard"), OTHELLO, TrapParams(), searcher, wins_plainly=True)
-    decision = chooser.choose(OTHELLO.parse_position(NARROW), Limits(2), StopFlag())
+    position = OTHELLO.parse_position(NARROW)
+    shallow = chooser.choose(position, Limits(2, time_s=30.0), StopFlag())
+    assert shallow.search_mode == SearchMode.EXACT  # a player of small depth does not solve endings
+    decision = chooser.choose(position, Limits(7), StopFlag())
     assert (decision.move, decision.search_mode) == ("d8", SearchMode.STRONG)
     assert decision.pick is not None
     assert decision.pick.score_centi == WIN_CENTI + 400
