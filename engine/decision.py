@@ -47,6 +47,8 @@ class SearchMode(StrEnum):
     (`Decision.variety_draw`)."""
     TRIAL = "trial"
     """A random choice between two moves, in a trial of single decisions (`Decision.trial_draw`)."""
+    PERSON = "person"
+    """A random choice among all moves, as people of a rating choose them (`Decision.person_draw`)."""
     ENGINE = "engine"
     """Another engine's scores (`Decision.source`), from selective searches of the candidates sent to it."""
     ENGINE_MOVE = "engine_move"
@@ -274,6 +276,29 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonDraw:
+    """A random choice of a move as people of a rating choose it (`engine.person.draw`)."""
+
+    person: Person
+    """The person imitated: the rating on the model's scale, and the program's own clock."""
+    model: ModelInfo
+    """The model that predicted `probabilities`."""
+    human: ModelInfo | None
+    """The human-move model whose prediction `model` received; None: it received none, or is that model."""
+    prior: str
+    """SHA-256 of the people model's card (`engine.human.person_prior`) that tilted the prediction; empty: it
+    was not tilted."""
+    probabilities: tuple[float, ...]
+    """The share of these people who play each candidate, in the candidates' order."""
+    win_share: float
+    """The least share of people who play a move that wins at once, if there is one."""
+    min_probability: float
+    """Moves less probable than this took no part, unless all are."""
+    seed: str
+    """64 random bits as 16 hexadecimal digits."""
+
+
+@dataclass(frozen=True, slots=True)
 class OpponentModelUse:
     """How a prediction of a person's replies was used to choose a move."""
 
@@ -332,6 +357,8 @@ class Decision:
     """Settings of the strategy ``tempting``; None for other strategies and for a move chosen at random."""
     trial_draw: TrialDraw | None = field(default=None, metadata={OLD_NAMES: ("draw",)})
     """The random choice, if `search_mode` is `SearchMode.TRIAL`."""
+    person_draw: PersonDraw | None = None
+    """The random choice, if `search_mode` is `SearchMode.PERSON`."""
     proof: Proof | None = None
     """The check of a move that the strategy preferred to the best one; None if it preferred none, or such
     moves are not checked."""
@@ -370,6 +397,8 @@ class Decision:
             for name in ("control_proof", "pair"):
                 if record["trial_draw"][name] is None:
                     del record["trial_draw"][name]
+        if self.person_draw is None:
+            del record["person_draw"]
         if self.proof is None:
             del record["proof"]
         if not self.is_pruned:

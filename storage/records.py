@@ -161,6 +161,12 @@ class NewGame:
         return kind is not None and kind.draws_decisions
 
     @property
+    def imitates_people(self) -> bool:
+        """Whether the strategy draws each move as people of a rating play (`engine.strategies.like`)."""
+        kind = STRATEGIES.get(self.strategy)
+        return kind is not None and kind.imitates_people
+
+    @property
     def is_drawn(self) -> bool:
         """Whether the strategy or any of its moves was chosen at random."""
         return bool(self.drawn_from) or self.draws_decisions

@@ -1,13 +1,20 @@
 """Decides which challenges to accept, and gives a reason for each refusal.  Pure."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.base.config import MAX_GAMES_PER_SLOT, BotPolicy, ChallengesConfig
+from bot.base.config import (
+    MAX_GAMES_PER_SLOT,
+    AssignmentConfig,
+    AssignmentMethod,
+    BotPolicy,
+    ChallengesConfig,
+)
 from bot.base.events import FROM_POSITION, Challenge, Clock, DeclineReason, Opponent, Speed
 from bot.game.shared_game_limit import MachineCapacity
 from engine.game import BadPosition
 from engine.games import get_rules
+from engine.strategies.registry import strategy_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,24 @@ def permanent_refusal(
         or _rating_refusal(challenge, who, config)
         or _position_refusal(challenge)
     )
+
+
+def model_refusal(
+    challenge: Challenge, assignment: AssignmentConfig, has_network: Callable[[str], bool]
+) -> Decline | None:
+    """Decline a game that the account's strategy cannot imitate people at.
+
+    Args:
+        challenge: The challenge.
+        assignment: How the account chooses its strategy.
+        has_network: Whether there is a network of human moves for a game.
+    """
+    imitates = (
+        assignment.method is AssignmentMethod.FIXED and strategy_named(assignment.strategy).imitates_people
+    )
+    if not imitates or challenge.game is None or has_network(challenge.game):
+        return None
+    return Decline(DeclineReason.VARIANT, f"there is no model of people's moves at {challenge.variant}")
 
 
 def decide_by_load(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:

@@ -16,7 +16,14 @@ from typing import Any
 from bot.account.account_games import AccountGames, slot_for_stored_game
 from bot.account.background_tasks import BackgroundTasks
 from bot.account.block_list import BlockLists
-from bot.account.challenge_policy import Accept, Decline, WaitForSlot, is_on_name_list, permanent_refusal
+from bot.account.challenge_policy import (
+    Accept,
+    Decline,
+    WaitForSlot,
+    is_on_name_list,
+    model_refusal,
+    permanent_refusal,
+)
 from bot.account.challenge_responder import ChallengeResponder, challenge_detail, label_of
 from bot.account.connection_monitor import ConnectionMonitor
 from bot.account.game_slots import GameSlots
@@ -261,7 +268,9 @@ class Lobby:
                     self._background.start(what, partial(self._games.store_rating, game_id, rating_diff))
 
     def _receive_challenge(self, challenge: Challenge) -> None:
-        decision = permanent_refusal(challenge, self._services.config.challenges, self._blocks.names())
+        config = self._services.config
+        decision = model_refusal(challenge, config.assignment, self._services.models.has_network)
+        decision = decision or permanent_refusal(challenge, config.challenges, self._blocks.names())
         if decision is not None:
             self._answers.decline(challenge, decision)
             return

@@ -54,6 +54,7 @@ class SiteRoutes:
         report: LoadReport | None,
         plain_share: float,
         no_takebacks: Collection[str],
+        like_games: Collection[str],
     ) -> None:
         """
         Args:
@@ -61,6 +62,7 @@ class SiteRoutes:
             report: Loads trap reports; None if reports are not available.
             plain_share: The share of our bot's games in which the bot does not set traps on purpose.
             no_takebacks: Ids of our bots that never grant a takeback.
+            like_games: The games that our bots that imitate people play.
         """
         self._parts = parts
         self._gate = parts.gate
@@ -69,6 +71,7 @@ class SiteRoutes:
         self._report = report
         self._plain_share = plain_share
         self._no_takebacks = no_takebacks
+        self._likes = wire.LikeBots({f"like-{rating}": rating for rating in parts.config.like}, like_games)
         self._codes = MoveCodes(parts.clock)
         self._written = float("-inf")
         self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_MAX_CACHED_ANALYSES)
@@ -308,7 +311,7 @@ class SiteRoutes:
     async def lobby(self, request: web.Request) -> web.Response:
         you = await self._gate.optional_account(request)
         config = self._parts.config
-        lobby = wire.lobby(await self._bots(), you, config.keep_alive_s, self._no_takebacks)
+        lobby = wire.lobby(await self._bots(), you, config.keep_alive_s, self._no_takebacks, self._likes)
         fields = {
             "plainShare": self._plain_share,
             "firstMove": round(config.first_move_s),

@@ -101,6 +101,7 @@ class Arena:
         report: LoadReport | None = None,
         plain_share: float = 0.0,
         no_takebacks: Collection[str] = (),
+        like_games: Collection[str] = (),
         slots: Mapping[str, BotSlots] = NO_SLOTS,
         port: ReservedPort | None = None,
     ) -> None:
@@ -114,6 +115,7 @@ class Arena:
             plain_share: The share of our bot's games played by a strategy without traps
                 (`bot.arena.blind_report.plain_share`).
             no_takebacks: Names of our bots that never allow a takeback.
+            like_games: The games that the bots of `ArenaConfig.like` play.
             slots: How many games our bots can play at a time, keyed by account id.
             port: Keeps the port when this arena stops; None to free it.
         """
@@ -173,7 +175,7 @@ class Arena:
         self.importer = PuzzleImporter(database, SITE)
         """Imports positions for the trainer."""
         self.trainer = ReplyTrainer(database, SITE, self.importer, is_public=config.public_games)
-        site = SiteRoutes(parts, report, plain_share, {name.lower() for name in no_takebacks})
+        site = SiteRoutes(parts, report, plain_share, {name.lower() for name in no_takebacks}, like_games)
         puzzles = PuzzleRoutes(parts, self.trainer)
         play = PlayRoutes(parts)
         self._app = web.Application(

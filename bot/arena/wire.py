@@ -1,6 +1,7 @@
 """Builds the arena's JSON in the formats of lichess.org.  No I/O."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -306,11 +307,22 @@ def ratings(account: AccountRecord) -> Json:
     return shown
 
 
+@dataclass(frozen=True, slots=True)
+class LikeBots:
+    """Our bots that imitate people."""
+
+    ratings: Mapping[str, int]
+    """The rating of the people whom each bot imitates, keyed by the bot's id."""
+    games: Collection[str]
+    """The games that these bots play."""
+
+
 def lobby(
     bots: Sequence[tuple[AccountRecord, bool]],
     you: AccountRecord | None,
     keep_alive_s: float,
     no_takebacks: Collection[str] = (),
+    likes: LikeBots | None = None,
 ) -> Json:
     """The lobby: variants, programs with their online states, clocks, and the viewer's own account.
 
@@ -319,7 +331,9 @@ def lobby(
         you: The viewer's account, or None for a visitor without an account.
         keep_alive_s: Seconds between keep-alives on a quiet stream.
         no_takebacks: Ids of the programs that never allow a takeback.
+        likes: The programs that imitate people; None if there are none.
     """
+    imitated = {} if likes is None else likes.ratings
     return {
         "variants": [
             {
@@ -339,6 +353,7 @@ def lobby(
                 "online": online,
                 "ratings": ratings(bot),
                 "takebacks": bot.id not in no_takebacks,
+                "like": imitated.get(bot.id),
             }
             for bot, online in bots
         ],
@@ -346,6 +361,7 @@ def lobby(
             {"limit": clock.initial_s, "increment": clock.increment_s, "show": show(clock)}
             for clock in OFFERED_CLOCKS
         ],
+        "likeGames": sorted(() if likes is None else likes.games),
         # Seconds between the keep-alives of a quiet stream, so that the page can detect a dead one.
         "keepAlive": keep_alive_s,
         "you": None

@@ -65,6 +65,7 @@ from engine.params import (
 )
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.strategies.gentle import GENTLE
+from engine.strategies.like import LIKE
 from engine.strategies.move_context import StrongOptions
 from engine.strategies.registry import strategies_for, strategies_in_comparison, strategy_named
 from engine.variety import LEVELS
@@ -73,6 +74,9 @@ ENV_PREFIX = "DESDEMONA_"
 
 GREETING_PLACEHOLDERS = ("opponent", "bot", "game")
 FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell", "slips")
+
+LIKE_GREETING = "Good luck, {opponent}! I am a program that plays as people rated {rating} do."
+"""Greeting of a bot that imitates people; {rating} is their rating."""
 
 TOKEN_PREFIX = f"{ENV_PREFIX}TOKEN_"
 """Prefix of the environment variables for account tokens; the account's name follows it."""
@@ -266,6 +270,10 @@ class ArenaConfig(Section):
     levels: tuple[Annotated[int, Field(ge=1, le=len(LEVELS))], ...] = ()
     """Levels at which the arena runs bots, each with its own account and rating; for instance, 3 creates the
     bot Level-3, which plays the strategy gentle at level 3. Example: [1, 2, 3, 4, 5, 6]"""
+    like: tuple[Annotated[int, Field(ge=600, le=2600)], ...] = ()
+    """Ratings of the people whom further bots imitate, each with its own account; for instance, 1300 creates
+    the bot Like-1300, which plays the strategy like at the games for which there is a network of people's
+    moves. Example: [1100, 1500, 1900]"""
     outage_grace_s: float = Field(default=10.0, ge=0, le=300)
     """Seconds for which all clocks remain stopped after an outage of the arena or its database."""
 
@@ -700,8 +708,9 @@ class AssignmentConfig(Section):
     """balanced (random, all equally often, for a fair comparison), fixed (`strategy`) or rules (`rules`)."""
     strategy: StrategyName = "trappy"
     """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong,
-    opponent_model, calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci,
-    calibrated_uci (which need an external engine for every game they play: see uci.engines)."""
+    opponent_model, calibrated, tempting, randomised, gentle, like, or trappy_uci, standard_uci,
+    opponent_model_uci, calibrated_uci (which need an external engine for every game they play: see
+    uci.engines)."""
     strategies: tuple[StrategyName, ...] = Field(default=strategies_in_comparison(), min_length=1)
     """The strategies that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()
@@ -710,6 +719,9 @@ class AssignmentConfig(Section):
     strategy = "trappy", min_rating = 1600 }]"""
     level: int = Field(default=3, ge=1, le=len(LEVELS))
     """Level at which the strategy gentle plays; higher levels are stronger."""
+    like_rating: int = Field(default=1500, ge=600, le=2600)
+    """Rating of the people whom the strategy like imitates: on Lichess at chess, on the scale of its network
+    at other games."""
     seed: int = Field(default=0, ge=0)
     """Random seed for `balanced`, for tests only: people who know the seed can predict the strategy. 0: use
     the operating system's cryptographic generator, as a trial requires."""
@@ -725,7 +737,8 @@ class AssignmentConfig(Section):
     def _strategies_differ(self) -> "AssignmentConfig":
         if len(set(self.strategies)) != len(self.strategies):
             raise ValueError("strategies has a duplicate")
-        if weak := [each for each in self.strategies if strategy_named(each).has_level]:
+        kinds = [strategy_named(each) for each in self.strategies]
+        if weak := [each.name for each in kinds if each.has_level or each.imitates_people]:
             raise ValueError(f"strategies lists {weak[0]}, a weakened player that cannot be compared")
         return self
 
@@ -1176,41 +1189,57 @@ class Config(BaseSettings):
         """The settings of each account, as if it were the only account, keyed by name.
 
         Raises:
-            ConfigError: A table has an unknown or invalid setting, or an account has a level bot's name.
+            ConfigError: A table has an unknown or invalid setting, or an account has the name of a bot of
+                `arena.levels` or `arena.like`.
         """
         accounts = {account.name: self._of(account) for account in self.accounts}
         accounts = accounts or {self.server.dialect: self}
-        levels = self._levels()
-        names = {name.casefold(): name for name in levels}
+        partners = self._partners()
+        names = {name.casefold(): name for name in partners}
         for account, config in accounts.items():
             for name in (account, config.server.name if config.uses_arena else ""):
-                if level := names.get(name.casefold()):
+                if taken := names.get(name.casefold()):
+                    setting = "levels" if taken in self._levels() else "like"
                     raise ConfigError(
-                        f"account {account}: a bot of arena.levels already has the name {level}; "
-                        "choose another name, or remove that level"
+                        f"account {account}: a bot of arena.{setting} already has the name {taken}; "
+                        "choose another name, or remove that number"
                     )
-        return accounts | levels
+        return accounts | partners
 
     @property
-    def level_names(self) -> tuple[str, ...]:
-        """Names of the accounts of the arena's level bots."""
-        return tuple(f"Level-{number}" for number in self.arena.levels)
+    def partner_names(self) -> tuple[str, ...]:
+        """Names of the accounts of the bots that `arena.levels` and `arena.like` add."""
+        return tuple(self._partners())
+
+    def _partners(self) -> dict[str, "Config"]:
+        return self._levels() | self._likes()
 
     def _levels(self) -> dict[str, "Config"]:
         """The settings of the arena's level bots, keyed by name."""
-        gentle = {"method": AssignmentMethod.FIXED, "strategy": GENTLE.name}
-        names = dict(zip(self.arena.levels, self.level_names, strict=True))
         return {
-            name: self.model_copy(
-                update={
-                    "server": ServerConfig(name=name),
-                    "accounts": (),
-                    "assignment": AssignmentConfig(**gentle, level=number),
-                    "matchmaking": MatchmakingConfig(),
-                }
-            )
-            for number, name in names.items()
+            f"Level-{number}": self._partner(f"Level-{number}", strategy=GENTLE.name, level=number)
+            for number in self.arena.levels
         }
+
+    def _likes(self) -> dict[str, "Config"]:
+        """The settings of the bots that imitate people, keyed by name; their greeting says so."""
+        partners = {}
+        for rating in self.arena.like:
+            name = f"Like-{rating}"
+            partner = self._partner(name, strategy=LIKE.name, like_rating=rating)
+            chat = self.chat.model_copy(update={"greeting": LIKE_GREETING.replace("{rating}", str(rating))})
+            partners[name] = partner.model_copy(update={"chat": chat})
+        return partners
+
+    def _partner(self, name: str, **assignment: Any) -> "Config":
+        fixed = AssignmentConfig(method=AssignmentMethod.FIXED, **assignment)
+        update = {
+            "server": ServerConfig(name=name),
+            "accounts": (),
+            "assignment": fixed,
+            "matchmaking": MatchmakingConfig(),
+        }
+        return self.model_copy(update=update)
 
     def _of(self, account: AccountConfig) -> "Config":
         changes: dict[str, Any] = {"server": account.server(), "accounts": ()}

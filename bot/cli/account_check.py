@@ -170,7 +170,7 @@ async def _arena_account(config: Config) -> str:
             try:
                 await bot_account(session, name)
             except NameTaken as error:
-                if name not in config.level_names:
+                if name not in config.partner_names:
                     raise
                 return f"{name} cannot play: {error}"  # `run` goes on without it
     finally:

@@ -137,7 +137,7 @@ def _engine(config: Config) -> str:
         searcher = make_searcher(name, config.engine.table_mb)
         began = time.monotonic()
         for kind in STRATEGIES.values():
-            if kind.models_opponent:
+            if kind.uses_people_models:
                 continue  # tried with their models
             player = MoveChooser(kind, game, config.trap.params(), searcher, strong)
             decision = player.choose(position, Limits(SELF_TEST_DEPTH), StopFlag())
@@ -158,7 +158,7 @@ def _check_opponent_models(config: Config) -> str:
         searcher = make_searcher(name, 1)
         with registry.lend(name) as models:
             for kind in STRATEGIES.values():
-                if kind.asks_engine or not kind.models_opponent:
+                if kind.asks_engine or not kind.uses_people_models:
                     continue
                 player = MoveChooser(kind, game, config.trap.params(), searcher, models=models)
                 decision = player.choose(position, Limits(OPPONENT_MODEL_CHECK_DEPTH), StopFlag())

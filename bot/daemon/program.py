@@ -51,6 +51,7 @@ from bot.servers.adapters import make_server
 from bot.threads.reply_judge import ReplyJudge
 from bot.threads.search_pool import SearchPool
 from bot.views.menu import pages
+from engine.games import GAMES
 from engine.human.registry import ModelRegistry
 from engine.protocols.engine_source import EnginePool
 from storage.arena.accounts import list_accounts_by_id
@@ -115,7 +116,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         database = await Database.open(config.storage.url)
         stack.push_async_callback(database.close)
         await check_at_start(database)
-        configs = await drop_taken_levels(config, configs, database)
+        configs = await drop_taken_partners(config, configs, database)
         engines = EnginePool(config.uci.settings())
         stack.push_async_callback(asyncio.to_thread, engines.close)  # closed after the pool, its user
         pool = await stack.enter_async_context(SearchPool(config.engine.workers, config.engine.table_mb))
@@ -132,7 +133,13 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             is_standby,
             on_settled=judge.wake,
         )
-        arena = ArenaHost(config, configs, database, is_standby=is_standby)
+        arena = ArenaHost(
+            config,
+            configs,
+            database,
+            is_standby=is_standby,
+            like_games=[game for game in GAMES if models.has_network(game)],
+        )
         runners = {
             name: AccountRunner(
                 name,
@@ -189,25 +196,26 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
                 opened.cancel()
 
 
-async def drop_taken_levels(
+async def drop_taken_partners(
     config: Config, configs: Mapping[str, Config], database: Database
 ) -> dict[str, Config]:
-    """The accounts that can play. A level's bot cannot play if a person took its name before
-    `arena.levels` included the level.
+    """The accounts that can play. A bot of `arena.levels` or `arena.like` cannot play if a person took its
+    name before the setting included it.
 
     Args:
         config: All settings.
         configs: Settings of each account.
         database: The arena's database.
     """
-    levels = [name for name in config.level_names if name in configs]
+    partners = [name for name in config.partner_names if name in configs]
     async with database.read() as session:
-        known = await list_accounts_by_id(session, [name.lower() for name in levels])
+        known = await list_accounts_by_id(session, [name.lower() for name in partners])
     people = {account.id for account in known if not account.is_bot}
-    for name in (taken := [name for name in levels if name.lower() in people]):
+    for name in (taken := [name for name in partners if name.lower() in people]):
         logger.error(
-            "arena.levels: %s cannot play, because a person at the arena has that name; leave out the "
-            "level, or rename the person (`desdemona arena-account rename %s NEW`) and start again",
+            "arena.%s: %s cannot play, because a person at the arena has that name; leave out the "
+            "number, or rename the person (`desdemona arena-account rename %s NEW`) and start again",
+            "like" if name.startswith("Like-") else "levels",
             name,
             name,
         )
@@ -294,10 +302,17 @@ class ArenaHost:
         configs: Settings of each account; accounts at the arena get their tokens from the arena.
         database: Stores the arena's games, and grants the role of running the arena to one program.
         is_standby: Whether to wait while another process runs the arena on this database.
+        like_games: The games at which bots can imitate people.
     """
 
     def __init__(
-        self, config: Config, configs: Mapping[str, Config], database: Database, *, is_standby: bool
+        self,
+        config: Config,
+        configs: Mapping[str, Config],
+        database: Database,
+        *,
+        is_standby: bool,
+        like_games: Collection[str] = (),
     ) -> None:
         self._config = config
         own = [each for each in configs.values() if each.uses_arena]
@@ -306,6 +321,7 @@ class ArenaHost:
         self._no_takebacks = [
             each.server.name for each in own if not may_grant_takebacks(each.assignment, each.manners)
         ]
+        self._like_games = like_games
         self._slots: dict[str, BotSlots] = {}
         self.set_slots(configs)
         self._database = database
@@ -386,6 +402,7 @@ class ArenaHost:
             report=report,
             plain_share=self._plain_share,
             no_takebacks=self._no_takebacks,
+            like_games=self._like_games,
             slots=self._slots,
             port=self._port,
         )

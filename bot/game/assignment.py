@@ -7,6 +7,7 @@ from typing import Any
 from bot.base.config import AssignmentConfig, AssignmentMethod, AssignmentRule
 from bot.base.events import Speed
 from engine.strategies.registry import strategies_for, strategy_named
+from storage.records import NewGame
 
 BIASED_COIN_PROBABILITY = 0.75
 """Probability of choosing a strategy with fewer games, if people may know which strategy they met. Efron
@@ -20,6 +21,9 @@ coin: the variance is 1 / (4 * .6 * .4) = 1.04 times as large; with .75, 1.33 ti
 
 DRAW_BITS = 64
 """Number of bits in the random number that selects a strategy."""
+
+
+_LIKE_RATING = "like_rating"  # in `Assignment.detail`
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,12 @@ class Assignment:
     strategy: str
     detail: dict[str, Any]
     """Plain JSON values, stored with the game."""
+
+
+def imitated_rating(game: NewGame) -> int | None:
+    """The rating of the people whom a game's strategy imitates; None if it imitates nobody."""
+    rating = game.selection.get(_LIKE_RATING)
+    return rating if isinstance(rating, int) else None
 
 
 def assign(
@@ -72,6 +82,8 @@ def assign(
     assignment = assignment if assignment.strategy in kinds else only
     if strategy_named(assignment.strategy).has_level:
         return Assignment(assignment.strategy, assignment.detail | {"level": config.level})
+    if strategy_named(assignment.strategy).imitates_people:
+        return Assignment(assignment.strategy, assignment.detail | {_LIKE_RATING: config.like_rating})
     return assignment
 
 

@@ -9,6 +9,7 @@ from bot.base.errors import TransientError
 from bot.base.events import ChatLine, Room
 from bot.game import chat_commands as commands
 from bot.game import chat_text as talk
+from bot.game.assignment import imitated_rating
 from bot.game.chat_commands import Command
 from bot.game.ledger import ClosedGame, GameLedger
 from bot.game.services import GameServices
@@ -90,6 +91,7 @@ class GameChat:
             bot=self._services.bot_name,
             opponent=game.opponent_name,
             strategy=game.strategy,
+            like_rating=imitated_rating(game),
             is_over=self._is_over(),
             is_blind=self._services.is_blind(game),
             may_show=commands.may_show(line, game.opponent_name, self._config),

@@ -43,6 +43,8 @@ class ChatFacts:
     opponent: str
     strategy: str
     """Name of one of `engine.strategies.registry.STRATEGIES`."""
+    like_rating: int | None = None
+    """The rating of the people whom the strategy imitates; None if it imitates nobody."""
     is_over: bool
     """Whether the game is over; if so, nothing is secret any more unless `is_blind`."""
     is_blind: bool
@@ -96,6 +98,9 @@ def _engine(facts: ChatFacts) -> str:
     # Whole sentences: the arena's page translates them. What is told without the player is true of every one,
     # also of one that draws single decisions, so that it tells nothing.
     who = f"{facts.bot}, engine version {ENGINE_VERSION}"
+    if facts.like_rating is not None and not facts.is_blind:  # the greeting has told it
+        rating = facts.like_rating
+        return f"I am {who}. A model of how people rated {rating} play draws my moves; I am no person."
     if facts.is_blind:
         return f"I am {who}. Some of my moves set traps, others do not; I do not say which."
     if not facts.is_over:

@@ -108,9 +108,11 @@ class GameServices:
         """64 random bits with which the strategy may randomise a decision (`engine.randomised`).
 
         The bits are unpredictable, unless the settings have a seed (for tests); then they depend on the seed,
-        the game's id and the position. None if decisions are not randomised or the opponent is a program.
+        the game's id and the position. None if decisions are not randomised or, except for a strategy that
+        draws all its moves, the opponent is a program.
         """
-        if not game.draws_decisions or game.opponent_is_bot:
+        is_needed = game.imitates_people or (game.draws_decisions and not game.opponent_is_bot)
+        if not is_needed:
             return None
         if not self.config.assignment.seed:
             return secrets.randbits(SEED_BITS)

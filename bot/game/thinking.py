@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.base.dialects import Capability
+from bot.game.assignment import imitated_rating
 from bot.game.repetition import Paths, recent_paths
 from bot.game.services import GameServices
 from bot.threads.fair_queue import JobRank
@@ -32,10 +33,12 @@ from engine.lookup.source import LookupMove, SingleMoveSource
 from engine.move_chooser import MoveChooser, fallback_decision
 from engine.opponents.pair_value import PairRatings
 from engine.params import RandomisedParams
+from engine.person.pace import thinking_time_s
 from engine.protocols.score_settings import MoveLimit
 from engine.search.reference import Searcher
 from engine.stop import Stopped
 from engine.strategies.registry import strategy_named
+from engine.strategies.strategy import Strategy
 from engine.time_management import MIN_TIME_S, Limits, engine_clock, limits_from_clock
 from engine.variety import LEVELS, Level, RepetitionAvoidance
 from storage.ledger.decisions import list_seeds
@@ -222,9 +225,9 @@ class MoveSearch:
             source = models = background = None
             if kind.asks_engine:
                 source = lent.enter_context(services.engines.lend(game.name))
-            if kind.models_opponent:
+            if kind.uses_people_models:
                 models = lent.enter_context(services.models.lend(game.name))
-                background = self._background()
+                background = self._background(kind)
             strong = self._strong
             if kind.searches_selectively and services.config.engine.threads == 0:
                 strong = replace(strong, threads=1 + stop.borrow(_MAX_THREADS - 1))
@@ -247,11 +250,17 @@ class MoveSearch:
                 stop.follow_thread(limits.stretch)
             return player.choose(self._at.position, limits, stop, self._avoidance, background, self._seed)
 
-    def _background(self) -> Background:
-        game = self._at.game
-        start = starting_position(game, self._at.stored.initial_position)
+    def _background(self, kind: Strategy) -> Background:
+        game, stored = self._at.game, self._at.stored
+        start = starting_position(game, stored.initial_position)
         *before, _ = positions(game, self._at.moves, start)
-        return Background(tuple(before), self._person)
+        if not kind.imitates_people:
+            return Background(tuple(before), self._person)
+        from engine.human.person_prior import estimated_side_time_s  # it loads numpy: only when used
+
+        imitated = Person(imitated_rating(stored), self._turn.remaining_s)
+        side_time_s = estimated_side_time_s(stored.clock_initial_s, stored.clock_increment_s)
+        return Background(tuple(before), self._person, imitated, side_time_s)
 
     def _limits(self, queue_per_thread: float) -> Limits | None:
         """The limits according to the clock, minus the time spent; None if too little time is left."""
@@ -374,6 +383,8 @@ class GameThinker:
             decision = await self._run(search, at, rank, plan_s)
         if search.release_at is not None:
             self._held = (len(at.moves), at.text), search.release_at
+        elif strategy_named(stored.strategy).imitates_people:
+            self._held = (len(at.moves), at.text), received_at + _persons_time_s(at, remaining_s, decision)
         self._turn = turn
         return decision
 
@@ -514,6 +525,20 @@ def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
         except (TypeError, BadSettings):
             logger.warning("game %s: cannot use the recorded settings %r", stored.site_game_id, known)
     return services.config.randomised.params()
+
+
+def _persons_time_s(at: PositionToMove, remaining_s: float | None, decision: Decision) -> float:
+    """The time that a person would take for a move, in seconds."""
+    draw = decision.person_draw
+    if draw is None:  # the models failed: the move is late already
+        return 0.0
+    return thinking_time_s(
+        int(draw.seed, 16),
+        remaining_s,
+        at.stored.clock_increment_s or 0,
+        len(at.moves) // 2,
+        len(decision.candidates),
+    )
 
 
 def held_time_s(services: GameServices, at: PositionToMove, remaining_s: float | None) -> float | None:

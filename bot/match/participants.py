@@ -131,8 +131,12 @@ class OurPlayer:
         *before, last = self._line.positions(moves)
         position = continued_position(game, last)
         clocks_s = allowance.remaining_s
-        their_s = None if clocks_s is None else clocks_s[1 - game.side_to_move(position)]
-        background = Background(tuple(before), Person(self._rating, their_s))
+        side = game.side_to_move(position)
+        ours_s, their_s = (None, None) if clocks_s is None else (clocks_s[side], clocks_s[1 - side])
+        if self._player.strategy.imitates_people:
+            background = Background(tuple(before), imitated=Person(self._rating, ours_s))
+        else:
+            background = Background(tuple(before), Person(self._rating, their_s))
         limits = self._limits(position, allowance)
         decision = self._player.choose(position, limits, stop, background=background)
         self.decisions.append((len(moves), decision))
@@ -235,8 +239,8 @@ def _engine_source(spec: OurSpec, game_name: str) -> EngineSource | None:
 
 
 def _models(spec: OurSpec, game_name: str) -> GameModels | None:
-    """Models for a player that models the opponent; None for any other player."""
-    return open_human_models(spec.text, spec.people, game_name) if spec.kind.models_opponent else None
+    """Models for a player that models the opponent or imitates people; None for any other player."""
+    return open_human_models(spec.text, spec.people, game_name) if spec.kind.uses_people_models else None
 
 
 def make_player(terms: Terms, which: int, seed: str) -> Participant:

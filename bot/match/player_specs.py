@@ -57,7 +57,8 @@ class OurSpec:
     people: ModelSettings = field(default_factory=ModelSettings)
     """Models of people, and the risk limits for relying on them."""
     rating: int | None = None
-    """The opponent's rating, as an input to the models; None if unknown."""
+    """The rating of the opponent or, for the strategy like, of the people it imitates, as an input to the
+    models; None if unknown."""
     engine: EngineSettings | None = None
     """Settings of the player's external engine (see `engine_for`); None if the player needs no engine."""
 
@@ -135,7 +136,7 @@ def parse_spec(text: str) -> PlayerSpec:
     ::
 
         KIND[:KEY=VALUE,KEY=VALUE...]           KIND: standard, trappy, strong, opponent_model, calibrated,
-                                                tempting
+                                                tempting, like
         KIND:engine=COMMAND[,KEY=VALUE...]      KIND: trappy_uci, standard_uci, opponent_model_uci, ...
         human[:KEY=VALUE,KEY=VALUE...]
         PROTOCOL:COMMAND[; KEY=VALUE]...        PROTOCOL: nboard, gtp, uci, ucci
@@ -389,6 +390,9 @@ def _parse_choice(*known: str) -> Callable[[str], str]:
 _STRONG = _Audience("the strong player", lambda kind: kind.searches_selectively)
 _LOOKING_UP = _Audience("the strong player and standard_uci", lambda kind: kind.looks_up)
 _MODELLING = _Audience("players that model the opponent", lambda kind: kind.models_opponent)
+_WITH_MODELS = _Audience(
+    "players that model the opponent or play as people do", lambda kind: kind.uses_people_models
+)
 _SEARCHING = _Audience(
     "players with a search of their own; with another engine, set depth instead; the result then "
     "reports how much its moves cost",
@@ -410,7 +414,7 @@ _OUR_KEYS: Mapping[str, _Key] = {
     ),
     "threads": _Key(_parse_integer_range(1, 64), audience=_STRONG),
     "contempt_centi": _Key(_parse_integer_range(0, 1000), audience=_STRONG),
-    "rating": _Key(_parse_integer_range(0, 5000), audience=_MODELLING),
+    "rating": _Key(_parse_integer_range(0, 5000), audience=_WITH_MODELS),
     "assessment": _Key(Assessment, part=_Part.PARAMS),
     "margin_centi": _Key(_parse_integer_range(0, _MAX_CENTI), part=_Part.PARAMS),
     "decided": _Key(DecidedScores, part=_Part.PARAMS),
@@ -418,8 +422,8 @@ _OUR_KEYS: Mapping[str, _Key] = {
     "scale": _Key(Scale, part=_Part.PARAMS),
     "risk_percent": _Key(_number, part=_Part.PARAMS),
     "risk_share_percent": _Key(_number, part=_Part.PARAMS),
-    "model": _Key(lambda value: (value,), "models", _Part.PEOPLE, _MODELLING),
-    "calibrated": _Key(lambda value: (value,), "", _Part.PEOPLE, _MODELLING),
+    "model": _Key(lambda value: (value,), "models", _Part.PEOPLE, _WITH_MODELS),
+    "calibrated": _Key(lambda value: (value,), "", _Part.PEOPLE, _WITH_MODELS),
     "budget_percent": _Key(_number, "", _Part.VALUE, _MODELLING),
     "share_percent": _Key(_number, "", _Part.VALUE, _MODELLING),
     "least_percent": _Key(_number, "", _Part.VALUE, _MODELLING),

@@ -562,6 +562,10 @@ def _pick_source(moment: _Moment) -> Sentence | None:
                 "earlier games; no trap was intended.",
                 arguments,
             )
+        case SearchMode.PERSON:
+            return Sentence(
+                "{bot} drew this move from a model of people's moves; no trap was intended.", arguments
+            )
         case SearchMode.TRIAL:
             other = "" if decision.draw is None else decision.draw.other_name
             return Sentence(

@@ -332,6 +332,8 @@ def _search(decision: DecisionReport) -> str:
         return f"depth {decision.depth} by {source.name}"
     if decision.search_mode == SearchMode.VARIETY_DRAW:
         return f"chosen at random, depth {decision.depth}"
+    if decision.search_mode == SearchMode.PERSON:
+        return f"drawn from a model of people's moves, depth {decision.depth}"
     if pick is None:
         return f"depth {decision.depth}"
     if source is not None:

@@ -50,6 +50,11 @@ class Background:
     """The game's latest positions before this one, oldest first."""
     person: Person = field(default_factory=Person)
     """The person who will reply."""
+    imitated: Person | None = None
+    """The person whose play a strategy imitates: rating on the model's scale, and our own clock; None: no
+    strategy imitates anybody."""
+    side_time_s: float | None = None
+    """`engine.human.person_prior.estimated_side_time_s` of the game; None if unknown."""
 
 
 class ModelHealth:

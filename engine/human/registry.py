@@ -83,6 +83,10 @@ class ModelRegistry:
         """The games for which the settings name a model file."""
         return tuple(sorted({*self._humans, *self._calibrated}))
 
+    def has_network(self, game_name: str) -> bool:
+        """Whether there is a network of human moves for a game; if not, shallow searches replace it."""
+        return game_name in self._humans or self._own_network(game_name).exists()
+
     def failures(self) -> dict[str, tuple[int, int]]:
         """Count, for each game whose models have been used, the failures since the program started and the
         failures since the last successful query."""
@@ -156,8 +160,11 @@ class ModelRegistry:
         if game_name in self._humans:
             path, first = self._taken(self._humans, game_name)
             return first or self._open_human(path)
-        own = self._folder / f"{game_name}_human.onnx"
+        own = self._own_network(game_name)
         return self._open_human(own) if own.exists() else ShallowModel(game_name)
+
+    def _own_network(self, game_name: str) -> Path:
+        return self._folder / f"{game_name}_human.onnx"
 
     def _reply_model(self, game_name: str) -> ReplyModel | None:
         if game_name in self._calibrated:

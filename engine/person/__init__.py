@@ -2,4 +2,6 @@
 
 The modules predict better the longer a person plays. All state is a fold over the person's judged games
 (`engine.person.state`), and each prediction says what it used of the state (`engine.person.prediction`).
+
+`engine.person.draw` and `engine.person.pace` play as people of a rating do.
 """

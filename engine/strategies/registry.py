@@ -4,6 +4,7 @@ from engine.errors import BadSettings
 from engine.games import ENGINE_GAMES
 from engine.strategies.calibrated import CALIBRATED
 from engine.strategies.gentle import GENTLE
+from engine.strategies.like import LIKE
 from engine.strategies.on_engine import CALIBRATED_UCI, OPPONENT_MODEL_UCI, STANDARD_UCI, TRAPPY_UCI
 from engine.strategies.opponent_model import OPPONENT_MODEL
 from engine.strategies.randomised import RANDOMISED
@@ -24,6 +25,7 @@ STRATEGIES: dict[str, Strategy] = {
         TEMPTING,
         RANDOMISED,
         GENTLE,
+        LIKE,
         TRAPPY_UCI,
         STANDARD_UCI,
         OPPONENT_MODEL_UCI,
@@ -52,11 +54,12 @@ def strategies_for(game_name: str) -> tuple[str, ...]:
 
 
 def own_strategies() -> tuple[str, ...]:
-    """Names of the strategies that need neither another engine, nor a person as opponent, nor a level."""
+    """Names of the strategies that need neither another engine, nor a person as opponent, nor a level or
+    rating at which to play."""
     return tuple(
         name
         for name, each in STRATEGIES.items()
-        if not (each.asks_engine or each.draws_decisions or each.has_level)
+        if not (each.asks_engine or each.draws_decisions or each.has_level or each.imitates_people)
     )
 
 

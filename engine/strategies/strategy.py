@@ -53,12 +53,19 @@ class Strategy(ABC):
     draws_decisions: ClassVar[bool] = False
     """Whether, against people, the strategy decides some moves between trap and no trap at random
     (`engine.randomised`)."""
+    imitates_people: ClassVar[bool] = False
+    """Whether the strategy plays as people of a rating do (`engine.strategies.like`)."""
     has_level: ClassVar[bool] = False
     """Whether the strategy plays below full strength, at a level (`engine.variety.LEVELS`)."""
     wins_plainly: ClassVar[bool] = True
     """Whether the strategy may win a won game without traps (`engine.strategies.technique`)."""
     is_compared: ClassVar[bool] = False
     """Whether comparisons include the strategy when the settings name no strategies."""
+
+    @property
+    def uses_people_models(self) -> bool:
+        """Whether the strategy needs human-move models: of the opponent, or of the people it imitates."""
+        return self.models_opponent or self.imitates_people
 
     # --- Choosing ---------------------------------------------------------------------------------------
 

@@ -25,18 +25,27 @@ T = TypeVar("T")
 class Host:
     """An arena that can be stopped and started again on the same port and database."""
 
-    def __init__(self, folder: Path, *others: str, plain_share: float = 0.5, **settings: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *others: str,
+        plain_share: float = 0.5,
+        like_games: tuple[str, ...] = ("othello", "chess"),
+        **settings: Any,
+    ) -> None:
         """Prepare an arena.
 
         Args:
             folder: Where the database is.
             others: Names of programs that are there beside the opponent.
             plain_share: See `Arena`.
+            like_games: Likewise.
             settings: Of `ArenaConfig`, other than its defaults here.
         """
         self._folder = folder
         self._others = others
         self._plain_share = plain_share
+        self._like_games = like_games
         self._settings = settings
         self._databases = 1
         self._port = 0
@@ -143,7 +152,11 @@ class Host:
             usual = {"port": self._port, "first_move_s": 3600, "rated_plies": 0}  # some games are short
             config = ArenaConfig(**{**usual, **self._settings})
             arena = self._arena = Arena(
-                config, database, report=stored_report(database), plain_share=self._plain_share
+                config,
+                database,
+                report=stored_report(database),
+                plain_share=self._plain_share,
+                like_games=self._like_games,
             )
             async with arena.running((NAME, *self._others)) as self.url, asyncio.TaskGroup() as programs:
                 self._port = int(self.url.rpartition(":")[2])

@@ -13,8 +13,8 @@ TRUSTED_ROLES = (
 )  # fmt: skip
 """Roles that only the owner of the arena may claim."""
 
-LEVEL_PREFIX = "Level"
-"""Prefix of the names of bots that play at a level; the level's number follows."""
+LEVEL_PREFIX, LIKE_PREFIX = "Level", "Like"
+"""Prefixes of the names of bots that play at a level or as people of a rating do; this number follows."""
 
 IGNORED_WORDS = ("account", "bot", "engine", "original", "real", "team", "the", "true")
 """Words to ignore when comparing names, in addition to `TRUSTED_ROLES`."""
@@ -36,6 +36,9 @@ def imitated_name(name: str, own: Iterable[str] = ()) -> str | None:
         own: Names of our own accounts.
     """
     for core in _without_ignored_words(re.sub("[-_]", "", name.lower()), IGNORED_WORDS):
+        rating = core[len(LIKE_PREFIX) :]
+        if _shape(core[: len(LIKE_PREFIX)]) == _shape(LIKE_PREFIX) and re.fullmatch("[0-9]{3,4}", rating):
+            return f"{LIKE_PREFIX}-{rating}"
         number = core[len(LEVEL_PREFIX) :]
         if _shape(core[: len(LEVEL_PREFIX)]) == _shape(LEVEL_PREFIX) and (
             number.isdecimal() or number in _NUMBERS

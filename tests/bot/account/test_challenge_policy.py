@@ -13,10 +13,11 @@ from bot.account.challenge_policy import (
     Load,
     WaitForSlot,
     decide_by_load,
+    model_refusal,
     permanent_refusal,
     required_slot,
 )
-from bot.base.config import BotPolicy, ChallengesConfig
+from bot.base.config import AssignmentConfig, AssignmentMethod, BotPolicy, ChallengesConfig
 from bot.base.events import Challenge, Clock, DeclineReason, Opponent, Speed
 from bot.game.shared_game_limit import MachineCapacity
 
@@ -169,6 +170,17 @@ def test_declined(offer: dict[str, Any], settings: dict[str, Any], reason: Decli
 )
 def test_accepted(offer: dict[str, Any], settings: dict[str, Any]) -> None:
     assert respond(replace(OFFER, **offer), Load(), ChallengesConfig(**settings)) == Accept()
+
+
+def test_people_are_imitated_only_where_there_is_a_model_of_them() -> None:
+    like = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="like")
+    offer, known = replace(OFFER, **CHESS), {"othello"}
+    refusal = model_refusal(offer, like, known.__contains__)
+    assert refusal is not None
+    assert refusal.reason is DeclineReason.VARIANT
+    assert model_refusal(OFFER, like, known.__contains__) is None
+    assert model_refusal(replace(OFFER, game=None), like, known.__contains__) is None
+    assert model_refusal(offer, AssignmentConfig(), known.__contains__) is None
 
 
 def test_a_list_of_its_own_blocks_too() -> None:

@@ -15,6 +15,7 @@ from bot.base.config import (
     ArenaConfig,
     AssignmentConfig,
     AssignmentMethod,
+    ChatConfig,
     Config,
     MatchmakingConfig,
     ServerConfig,
@@ -455,6 +456,23 @@ def test_levels_are_bots_of_the_arena_with_names_of_their_own() -> None:
     assert (weak.assignment.method, weak.assignment.strategy, weak.assignment.level) == ("fixed", "gentle", 1)
     with pytest.raises(ValueError, match="levels"):
         ArenaConfig(levels=(7,))
+
+
+def test_bots_that_imitate_people_say_so() -> None:
+    config = Config(arena=ArenaConfig(levels=(2,), like=(1100, 1900)))
+    accounts = config.by_account()
+    assert (
+        list(accounts) == ["arena", *config.partner_names] == ["arena", "Level-2", "Like-1100", "Like-1900"]
+    )
+    like = accounts["Like-1900"]
+    assert (like.uses_arena, like.server.name) == (True, "Like-1900")
+    assert (like.assignment.strategy, like.assignment.like_rating) == ("like", 1900)
+    assert like.chat.greeting == "Good luck, {opponent}! I am a program that plays as people rated 1900 do."
+    assert ChatConfig(greeting=like.chat.greeting) == like.chat
+    with pytest.raises(ConfigError, match=r"a bot of arena.like already has the name Like-1100"):
+        Config.model_validate({"arena": {"like": [1100]}, "server": {"name": "like-1100"}}).by_account()
+    with pytest.raises(ValueError, match="like, a weakened player that cannot be compared"):
+        AssignmentConfig(strategies=("trappy", "like"))
 
 
 def test_what_a_draw_chooses_from() -> None:

@@ -34,7 +34,7 @@ from bot.base.config import (
 )
 from bot.base.errors import AuthError, ConfigError, ProtocolError, RefusedError, TransientError
 from bot.daemon import program
-from bot.daemon.program import ArenaHost, LiveSettings, drop_taken_levels, open_server, play, run
+from bot.daemon.program import ArenaHost, LiveSettings, drop_taken_partners, open_server, play, run
 from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.lichess import LichessServer
 from bot.threads.fair_queue import FairQueue
@@ -399,9 +399,13 @@ async def test_a_level_whose_name_a_person_has_is_left_out(
     await accounts.ensure_bot("Level-1")
     await accounts.add_person("LEVEL-3")
     await accounts.add_person("Level-2")
-    assert list(await drop_taken_levels(config, configs, database)) == ["arena", "Level-1", "Level-4"]
+    assert list(await drop_taken_partners(config, configs, database)) == ["arena", "Level-1", "Level-4"]
     (line,) = caplog.messages
     assert "arena.levels: Level-3 cannot play, because a person at the arena has that name" in line
+    await accounts.add_person("Like-1300")
+    config = Config(arena=ArenaConfig(like=(1300,)))
+    assert list(await drop_taken_partners(config, config.by_account(), database)) == ["arena"]
+    assert "arena.like: Like-1300 cannot play" in caplog.messages[-1]
 
 
 async def ask_arena(port: int, path: str, accept: str = "*/*") -> tuple[int, str]:

@@ -47,6 +47,8 @@ def test_fixed() -> None:
 def test_a_level_is_stored_with_the_game_and_never_drawn() -> None:
     config = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="gentle", level=2)
     assert assign(context(), config, 1) == Assignment("gentle", {"method": "fixed", "level": 2})
+    config = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="like", like_rating=1700)
+    assert assign(context(), config, 1) == Assignment("like", {"method": "fixed", "like_rating": 1700})
     with pytest.raises(ValueError, match="gentle, a weakened player that cannot be compared"):
         AssignmentConfig(strategies=("standard", "gentle"))
 

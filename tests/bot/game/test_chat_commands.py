@@ -51,6 +51,14 @@ FORECAST = ReplyForecast(
 )
 
 
+def test_a_model_of_people_says_that_it_is_one() -> None:
+    like = replace(FACTS, strategy="like", like_rating=1300)
+    for facts in (like, replace(like, is_over=False)):
+        text = answer_text(Command.ENGINE, facts)
+        assert "A model of how people rated 1300 play draws my moves; I am no person." in text
+        assert len(text) <= MAX_CHAT_LENGTH
+
+
 def line(text: str, name: str = "Anna", room: Room = Room.PLAYER) -> ChatLine:
     return ChatLine(name, room, text)
 

@@ -25,6 +25,7 @@ from engine.game import WIN_CENTI, positions
 from engine.games import get_rules
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
+from engine.person.pace import thinking_time_s
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import NativeSearcher
@@ -312,6 +313,29 @@ async def test_a_level_of_its_own_limits_the_search_and_gives_moves_away() -> No
     assert (decision.depth, decision.search_mode) == (LEVELS[0].depth, "lot")
     assert decision.variety_draw is not None
     assert decision.variety_draw.within_centi == LEVELS[0].within_centi
+
+
+async def test_who_imitates_people_takes_their_time() -> None:
+    like = a_game(strategy="like", selection={"method": "fixed", "like_rating": 1300}, opponent_is_bot=True)
+    async with scene() as found:
+        model = FakeModel("tictactoe")
+        found.given.models = OneModel(model)
+        slept: list[float] = []
+
+        async def sleep(seconds: float) -> None:
+            slept.append(seconds)
+
+        found.given.sleep = sleep
+        found.searcher.open.set()
+        decision = await found.mind.decide(at(like, START), 60.0, found.clock())
+        await found.mind.hold_move()
+    assert decision.person_draw is not None
+    assert decision.person_draw.person == Person(1300, 60.0)
+    assert model.asked[-1].person == Person(1300, 60.0)
+    [wait_s] = slept
+    seed = int(decision.person_draw.seed, 16)
+    assert wait_s == pytest.approx(thinking_time_s(seed, 60.0, 0.0, 0, 9))
+    verify(decision)
 
 
 # --- Games that can wait --------------------------------------------------------------------------------

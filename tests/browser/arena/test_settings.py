@@ -17,6 +17,8 @@ Act = Callable[[Page, Host], None]
 LANGUAGES = ("en", "de", "ja", "zh-Hans")
 LONGEST_NAME = "A_name-of-20-letters"
 LEVELS = tuple(f"Level-{number}" for number in range(1, 7))
+RATINGS = range(900, 2000, 200)
+LIKES = tuple(f"Like-{rating}" for rating in RATINGS)
 PROGRAMS = tuple(f"{LONGEST_NAME[:-2]}{number:02}" for number in range(9))
 
 
@@ -82,6 +84,11 @@ def a_look(_page: Page, _host: Host) -> None:
     """Just the lobby."""
 
 
+def choose_a_person(page: Page, _host: Host) -> None:
+    page.until_true(f"document.querySelectorAll('[name=partner]').length === {len(LIKES)}")
+    page.choose("bot", "*like")
+
+
 CASES: dict[str, tuple[dict[str, Any], tuple[str, ...], Act]] = {
     "public_games": ({"public_games": False}, (), strangers_page),
     "approve_accounts": ({"approve_accounts": True}, (), refused),
@@ -96,6 +103,7 @@ CASES: dict[str, tuple[dict[str, Any], tuple[str, ...], Act]] = {
     "streams_per_address": ({"streams_per_address": 2}, (), many_tabs),
     "rated_plies": ({"rated_plies": 200}, (), short_rated_game),
     "levels": ({"levels": list(range(1, 7))}, LEVELS, a_look),
+    "like": ({"like": list(RATINGS)}, LIKES, choose_a_person),
 }
 """By setting: the arena's settings, the programs that are there, and what a person does."""
 SHOWS_NOTHING = {
@@ -148,6 +156,35 @@ def test_many_opponents_fit_in_every_language(tab: Page, tmp_path: Path, languag
         for variant in ("standard", "xiangqi", "connect4"):
             tab.choose("variant", variant)
             assert troubles(tab) == {}, variant
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_choice_of_a_rating_fits_in_every_language(tab: Page, tmp_path: Path, language: str) -> None:
+    with Host(tmp_path, *LIKES, like=list(RATINGS)) as host, lobby(tab, host, language):
+        choose_a_person(tab, host)
+        assert troubles(tab) == {}
+
+
+def test_a_model_of_people_is_offered_as_what_it_is(tab: Page, tmp_path: Path) -> None:
+    with Host(tmp_path, *LIKES, like=list(RATINGS)) as host, lobby(tab, host, "en"):
+        button, partner = "document.querySelector('[data-test=challenge]').textContent", ".partner"
+        is_hidden = f"document.querySelector('{partner}').hidden"
+        tab.until_true(is_hidden)
+        choose_a_person(tab, host)
+        assert "A program, not a person: a model of people" in tab.find(partner).text
+        tab.choose("partner", "like-1700")
+        tab.until_true(f"{button} === 'Challenge Like-1700'")
+        tab.choose("variant", "standard")
+        tab.until_true(f"{button} === 'Challenge Like-1700'")
+        tab.choose("variant", "connect4")  # there is no model of people
+        tab.until_true("document.querySelectorAll('.bot').length === 1")
+        tab.until_true(is_hidden)
+        tab.choose("variant", "othello")
+        choose_a_person(tab, host)
+        tab.choose("partner", "like-900")
+        challenge(tab)
+        tab.find(".game")
+        tab.until_true("document.body.textContent.includes('Like-900')")
 
 
 def test_overlaps_and_wide_pages_are_noticed(tab: Page, tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def test_the_table() -> None:
         "tempting",
         "randomised",
         "gentle",
+        "like",
         "trappy_uci",
         "standard_uci",
         "opponent_model_uci",
@@ -52,6 +53,8 @@ def test_the_table() -> None:
     assert names_where("sets_traps") == people | {"trappy", "trappy_uci", "tempting", "randomised"}
     assert names_where("draws_decisions") == {"randomised"}
     assert names_where("has_level") == {"gentle"}
+    assert names_where("imitates_people") == {"like"}
+    assert names_where("uses_people_models") == people | {"like"}
     assert names_where("searches_selectively") == {"strong"}
     assert names_where("plays_engine_games") == {"trappy_uci", "standard_uci"}
     assert names_where("plays_engine_moves") == {"standard_uci"}
@@ -78,7 +81,7 @@ def test_kinds_by_name() -> None:
     assert strategy_named("trappy") is TRAPPY
     known = (
         "standard, trappy, strong, opponent_model, calibrated, tempting, randomised, gentle, "
-        "trappy_uci, standard_uci, opponent_model_uci, calibrated_uci"
+        "like, trappy_uci, standard_uci, opponent_model_uci, calibrated_uci"
     )
     with pytest.raises(ValueError, match=f"^no strategy named 'clever'; known: {known}$"):
         strategy_named("clever")

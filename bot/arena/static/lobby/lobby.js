@@ -6,10 +6,11 @@ import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
 import { confirmDialog, el, loading, toast } from "/static/common/dom.js";
 import { forgetWho, showWho } from "/static/common/header.js";
 import { theme } from "/static/board/games.js";
-import { colourField, loadChoice, noClockHint, saveChoice, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
+import { colourField, loadChoice, noClockHint, saveChoice, segments, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
 import { fromServer, percentText, say, sayAll, sayCount, sayParts } from "/static/common/language.js";
 
 const REFRESH_MS = 5000;
+const LIKE = "*like"; // no account's id: any program that plays as people do
 const NAME_RULE = say("2 to 20 letters (a to z), digits, - or _");
 
 export class Lobby {
@@ -82,6 +83,7 @@ export class Lobby {
     const variant = variants.find(({ key }) => key === choice.variant) ?? variants[0];
     this.variant = variant;
     this.botBox = el("div", { class: "bots" });
+    this.likeBox = el("div", { class: "partner", hidden: true });
     this.botSignature = this.goingSignature = null; // not drawn yet
     this.sendButton = el("button", { class: "button primary big", type: "submit", "data-test": "challenge" }, say("Challenge"));
     this.status = el("p", { class: "form-status", role: "status" });
@@ -94,6 +96,7 @@ export class Lobby {
       this.#nameField(),
       variantField(variants, variant),
       el("fieldset", { class: "field" }, el("legend", {}, say("Opponent")), this.botBox),
+      this.likeBox,
       this.colourField,
       termFields(this.arena.clocks, choice),
       noClockHint(this.arena.firstMove),
@@ -228,7 +231,7 @@ export class Lobby {
   }
 
   #onChange(event) {
-    if (event.target.name === "bot") this.#showButton();
+    if (event.target.name === "bot" || event.target.name === "partner") this.#showButton();
     if (event.target.name === "clock") showStakes(this.form);
     if (event.target.name === "variant") this.#changeVariant(event.target.value);
   }
@@ -256,34 +259,64 @@ export class Lobby {
   #showBots() {
     const online = this.arena.bots.filter((bot) => bot.online);
     const bots = online.length ? online : this.arena.bots;
+    const likes = this.#likeBots(bots);
     const old = this.form.elements.bot?.value;
-    const chosen = bots.find(({ id }) => id === old) ?? bots[0];
-    const faces = bots.map((bot) =>
+    const others = bots.filter(({ like }) => like === null);
+    const values = [...others.map(({ id }) => id), ...(likes.length ? [LIKE] : [])];
+    const chosen = values.includes(old) ? old : values[0];
+    const face = (value, isOnline, name, hint) =>
       el(
         "label",
         { class: "segment bot" },
-        el("input", { type: "radio", name: "bot", value: bot.id, checked: bot === chosen, required: true }),
+        el("input", { type: "radio", name: "bot", value, checked: value === chosen, required: true }),
         el(
           "span",
           { class: "segment-face" },
-          el("span", { class: `presence ${bot.online ? "on" : "off"}`, "aria-hidden": "true" }),
-          el("span", { class: "segment-label" }, bot.name),
+          el("span", { class: `presence ${isOnline ? "on" : "off"}`, "aria-hidden": "true" }),
+          el("span", { class: "segment-label" }, name),
           el("span", { class: "badge" }, "BOT"),
-          el("small", {}, bot.online ? ratingText(bot.ratings, this.variant) : say("offline")),
+          el("small", {}, isOnline ? hint : say("offline")),
         ),
-      ),
-    );
+      );
+    const faces = others.map((bot) => face(bot.id, bot.online, bot.name, ratingText(bot.ratings, this.variant)));
+    if (likes.length) faces.push(face(LIKE, likes[0].online, say("Like a person"), say("you choose the rating")));
     const signature = JSON.stringify(bots);
     if (signature !== this.botSignature) {
       this.botSignature = signature;
+      this.#drawLike(likes);
       this.botBox.replaceChildren(...(faces.length ? faces : [el("p", { class: "hint" }, say("No bot has joined this arena yet. One will appear here when it does."))]));
     }
     this.#showButton();
   }
 
+  /** The programs that play this game as people of a rating do, by rating. */
+  #likeBots(bots) {
+    const isPlayed = this.arena.likeGames.includes(this.variant.game);
+    return isPlayed ? bots.filter(({ like }) => like !== null).sort((one, two) => one.like - two.like) : [];
+  }
+
+  /** The choice of the rating, and what such an opponent is. */
+  #drawLike(likes) {
+    const old = this.form.elements.partner?.value;
+    const chosen = likes.find(({ id }) => id === old) ?? likes[Math.floor(likes.length / 2)];
+    const options = likes.map(({ id, like }) => ({ value: id, label: String(like) }));
+    this.likeBox.replaceChildren(
+      ...(likes.length ? [segments("partner", say("Plays as people with this rating do"), options, chosen.id)] : []),
+      el("p", { class: "hint" }, say("A program, not a person: a model of people’s moves draws each of its moves at random, and it takes their time.")),
+    );
+  }
+
+  /** The program to challenge; undefined: none. */
+  #chosenBot() {
+    const { bot, partner } = this.form.elements;
+    const wanted = bot?.value === LIKE ? partner?.value : bot?.value;
+    return this.arena.bots.find(({ id }) => id === wanted);
+  }
+
   #showButton() {
+    this.likeBox.hidden = this.form.elements.bot?.value !== LIKE;
     if (this.waiting) return;
-    const bot = this.arena.bots.find(({ id }) => id === this.form.elements.bot?.value);
+    const bot = this.#chosenBot();
     this.sendButton.disabled = !bot?.online;
     this.sendButton.textContent = !bot ? say("Waiting for a bot") : bot.online ? say("Challenge {name}", bot) : say("{name} is offline", bot);
   }
@@ -299,10 +332,8 @@ export class Lobby {
       this.codeStatus?.replaceChildren();
       if (!session.person) await this.#takeName(form.nickname.value.trim());
       saveChoice(this.form);
-      const challenge = await call("POST", `/api/challenge/${encodeURIComponent(form.bot.value)}`, {
-        form: termsOf(this.form),
-      });
-      const name = this.arena.bots.find(({ id }) => id === form.bot.value)?.name ?? say("the bot");
+      const { id, name } = this.#chosenBot();
+      const challenge = await call("POST", `/api/challenge/${encodeURIComponent(id)}`, { form: termsOf(this.form) });
       this.challengeId = challenge.id;
       if (this.isClosed) return this.#takeBack();
       this.#showWaiting(name, waiting);

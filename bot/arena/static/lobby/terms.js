@@ -63,7 +63,7 @@ export function noClockHint(firstMoveS) {
 }
 
 /** A row of radio buttons that looks like one switch. */
-function segments(name, title, options, chosen) {
+export function segments(name, title, options, chosen) {
   return el(
     "fieldset",
     { class: "field" },
