@@ -73,8 +73,8 @@ ENGINE = {
     },
     "engine.strategies": {
         "decision", "errors", "expected", "game", "games", "human", "figure_9", "lookup", "opponents",
-        "params", "protocols", "randomised", "search", "stop", "tempting", "time_management", "trappy",
-        "variety",
+        "params", "person", "protocols", "randomised", "search", "stop", "tempting", "time_management",
+        "trappy", "variety",
     },
     "engine.verification": {"decision", "errors", "pruning", "strategies"},
     "engine.completion": {"decision", "errors", "games", "search", "stop", "strategies", "trappy"},
