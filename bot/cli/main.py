@@ -93,6 +93,7 @@ LAB_COMMANDS = {
     "fit": LazyCommand("lab.cli.fit", "fit_command", old_options=(("--person", "fit-person"),)),
     "fit-person": LazyCommand("lab.cli.fit_person", "fit_person_command"),
     "fit-pair": LazyCommand("lab.cli.fit_pair", "fit_pair_command"),
+    "fit-site": LazyCommand("lab.cli.fit_site", "fit_site_command"),
     "show-model": LazyCommand("lab.cli.model", "show"),
     "import-model": LazyCommand("lab.cli.model", "import_model"),
 }

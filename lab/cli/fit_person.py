@@ -62,13 +62,30 @@ def fit_person_command(
     data = options.read()
     results = options.results() if options.elo else None
     _fit_person(
-        options, data, _base_of(data.people, data.human, base, calibrated), results, truth_alone, known, out
+        options,
+        data,
+        base_probabilities(data.people, data.human, base, calibrated),
+        results,
+        truth_alone,
+        known,
+        out,
     )
 
 
-def _base_of(
+def base_probabilities(
     people: "Population", human: ModelInfo | None, base: TiltedModel, calibrated: Path | None
 ) -> "BaseProbabilities":
+    """The probabilities of a population's replies by a base model.
+
+    Args:
+        people: The population.
+        human: The human-move model whose predictions it has; None if there is none.
+        base: The kind of the base model.
+        calibrated: A calibrated model's file; None for the bundled one.
+
+    Raises:
+        UsageError: There is no such model, or it needs predictions that are missing.
+    """
     from engine.human.person_prior import base_key
     from lab.analysis.person_fitting import BaseProbabilities
     from lab.analysis.study import model_probabilities

@@ -174,7 +174,7 @@ def test_accepted(offer: dict[str, Any], settings: dict[str, Any]) -> None:
 
 def test_people_are_imitated_only_where_there_is_a_model_of_them() -> None:
     like = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="like")
-    offer, known = replace(OFFER, **CHESS), {"othello"}
+    offer, known = replace(OFFER, game="chess", variant="standard", kind="chess"), {"othello"}
     refusal = model_refusal(offer, like, known.__contains__)
     assert refusal is not None
     assert refusal.reason is DeclineReason.VARIANT

@@ -10,6 +10,7 @@ import pytest
 from bot.cli.common import UsageError
 from engine.decision import ModelInfo
 from engine.human.person_prior import base_key, read_card
+from engine.person.site import SiteState
 from lab.analysis import person_fitting
 from lab.analysis.fitting import FitRefused
 from lab.analysis.population import Population, population
@@ -93,14 +94,14 @@ def test_the_old_option_works_with_a_notice(desdemona: Command, tmp_path: Path, 
 
 def test_the_base_model_is_told_by_its_files(people: Population) -> None:
     with pytest.raises(UsageError, match="no predictions of a human-move model"):
-        fit_person._base_of(people, None, TiltedModel.CALIBRATED, None)
-    beside = fit_person._base_of(people, HUMAN, TiltedModel.CALIBRATED, None)
-    alone = fit_person._base_of(people, HUMAN, TiltedModel.ALONE, None)
+        fit_person.base_probabilities(people, None, TiltedModel.CALIBRATED, None)
+    beside = fit_person.base_probabilities(people, HUMAN, TiltedModel.CALIBRATED, None)
+    alone = fit_person.base_probabilities(people, HUMAN, TiltedModel.ALONE, None)
     assert beside.base == alone.base + "+" + HUMAN.sha256
     assert beside.name == "calibrated-othello beside net"
     assert beside.probabilities.tolist() != alone.probabilities.tolist()
     maia = replace(HUMAN, kind="maia")
-    assert fit_person._base_of(people, maia, TiltedModel.HUMAN, None).least == 1e-4
+    assert fit_person.base_probabilities(people, maia, TiltedModel.HUMAN, None).least == 1e-4
 
 
 def test_names_and_clocks_come_from_the_games(
@@ -132,3 +133,32 @@ def test_names_and_clocks_come_from_the_games(
     assert set(data.games) == {0, 1, 2}
     assert data.ratings[0] == 1500.0
     assert set(data.experience) == {0}
+
+
+@pytest.mark.usefixtures("people")
+def test_what_is_known_about_a_site_is_learned_and_measured(desdemona: Command, tmp_path: Path) -> None:
+    assert desdemona(*FIT, "--base", "human", "--truth-alone")[0] == 0
+    fit_site = (
+        "lab",
+        "fit-site",
+        "--game",
+        "othello",
+        "--card",
+        "person_othello.json",
+        "--out",
+        "site.state",
+    )
+    code, out, err = desdemona(*fit_site)
+    assert code == 0, err
+    assert "in 147 games of people at the site: shift x +0.00, k " in out
+    assert "other persons: " in out
+    found = json.loads(desdemona(*fit_site, "--format", "json")[1])
+    x, k = found["shift"]
+    assert x == pytest.approx(0.0, abs=1e-9)
+    assert abs(k) < 1.5
+    assert 0.9 < found["expected_after"] / found["happened"] < 1.1
+    state = SiteState.from_bytes((tmp_path / "site.state").read_bytes())
+    assert (state.games, state.replies) == (found["games"], found["replies"]) == (147, 1470)
+    code, _, err = desdemona(*fit_site[:-4], "--out", "site.state")
+    assert code == 2
+    assert "the people model has no prior for net" in err
