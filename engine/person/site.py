@@ -177,17 +177,16 @@ class SiteModel:
         self._require(state)
         if not game.replies:
             return state
-        against = np.zeros(len(self._base.grid.points), np.int64)
-        for each in game.replies:
-            against += evidence(self._base, self._prior.uniform, each.base, each.costs, each.index)
+        replies = [(each.base, each.costs, each.index) for each in game.replies]
+        against = evidence(self._base, self._prior.uniform, replies)
         shifts = _added(state.shifts, self._against(self._shifted(game.seconds), against, game.number))
         bands = dict(state.bands)
         if game.rating is not None and self._base.rated is not None:
             band = BAND * math.floor(game.rating / BAND)
             found = self._against(self._rated(game.seconds), against, game.number)
             bands[band] = _added(bands.get(band, ()), found)
-        replies = state.replies + len(game.replies)
-        return SiteState(self.version, state.games + 1, replies, shifts, MappingProxyType(bands))
+        count = state.replies + len(replies)
+        return SiteState(self.version, state.games + 1, count, shifts, MappingProxyType(bands))
 
     def _against(self, weights: Floats, against: Ints, number: int) -> Ints:
         """The evidence of a game against each row of weights of the people model's grid."""

@@ -73,8 +73,8 @@ def site_games(data: PersonReplies, games: list[str]) -> list[PersonGame]:
                 SiteReply(tuple(given.probabilities[rows].tolist()), tuple(given.costs[rows].tolist()), index)
             )
         first = positions[0]
-        game = SiteGame(tuple(replies), data.ratings[first], data.seconds[first], numbers[person])
-        made.append(PersonGame(data.names[person], game))
+        played = SiteGame(tuple(replies), data.ratings[first], data.seconds[first], numbers[person])
+        made.append(PersonGame(data.names[person], played))
     return made
 
 

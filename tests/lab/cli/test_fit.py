@@ -11,11 +11,11 @@ from bot.cli.common import UsageError
 from engine.decision import ModelInfo
 from engine.human.person_prior import base_key, read_card
 from engine.person.site import SiteState
-from lab.analysis import person_fitting
+from lab.analysis import person_fitting, sites
 from lab.analysis.fitting import FitRefused
 from lab.analysis.population import Population, population
 from lab.cli import analyse as cli_analyse
-from lab.cli import fit_person, study_data
+from lab.cli import fit_person, fit_site, study_data
 from lab.cli.fit_person import TiltedModel
 from lab.cli.study_data import StudyData
 from tests.engine.human.fakes import FakeModel
@@ -136,29 +136,28 @@ def test_names_and_clocks_come_from_the_games(
 
 
 @pytest.mark.usefixtures("people")
-def test_what_is_known_about_a_site_is_learned_and_measured(desdemona: Command, tmp_path: Path) -> None:
+def test_what_is_known_about_a_site_is_learned_and_measured(
+    desdemona: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = list[str]()
+    monkeypatch.setattr(fit_site, "report_step", steps.append)
     assert desdemona(*FIT, "--base", "human", "--truth-alone")[0] == 0
-    fit_site = (
-        "lab",
-        "fit-site",
-        "--game",
-        "othello",
-        "--card",
-        "person_othello.json",
-        "--out",
-        "site.state",
-    )
-    code, out, err = desdemona(*fit_site)
+    fit = ("lab", "fit-site", "--game", "othello", "--card", "person_othello.json", "--out", "site.state")
+    code, out, err = desdemona(*fit)
     assert code == 0, err
     assert "in 147 games of people at the site: shift x +0.00, k " in out
     assert "other persons: " in out
-    found = json.loads(desdemona(*fit_site, "--format", "json")[1])
+    assert steps == ["costs and ratings"]
+    found = json.loads(desdemona(*fit, "--format", "json")[1])
     x, k = found["shift"]
     assert x == pytest.approx(0.0, abs=1e-9)
     assert abs(k) < 1.5
     assert 0.9 < found["expected_after"] / found["happened"] < 1.1
     state = SiteState.from_bytes((tmp_path / "site.state").read_bytes())
     assert (state.games, state.replies) == (found["games"], found["replies"]) == (147, 1470)
-    code, _, err = desdemona(*fit_site[:-4], "--out", "site.state")
+    code, _, err = desdemona(*fit[:-4], "--out", "site.state")
     assert code == 2
     assert "the people model has no prior for net" in err
+    prior = read_card(tmp_path / "person_othello.json")
+    with pytest.raises(FitRefused, match="one half of the persons is empty"):
+        sites.fit_site(prior, base_key(HUMAN), [], 1)
