@@ -60,7 +60,7 @@ def fit_site_command(
                 "replies": state.replies,
                 "shift": shift,
                 "curve": ratings,
-                **asdict(errors),
+                "errors": asdict(errors),
             }
         )
         return

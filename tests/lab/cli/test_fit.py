@@ -152,7 +152,8 @@ def test_what_is_known_about_a_site_is_learned_and_measured(
     x, k = found["shift"]
     assert x == pytest.approx(0.0, abs=1e-9)
     assert abs(k) < 1.5
-    assert 0.9 < found["expected_after"] / found["happened"] < 1.1
+    errors = found["errors"]
+    assert 0.9 < errors["expected_after"] / errors["happened"] < 1.1
     state = SiteState.from_bytes((tmp_path / "site.state").read_bytes())
     assert (state.games, state.replies) == (found["games"], found["replies"]) == (147, 1470)
     code, _, err = desdemona(*fit[:-4], "--out", "site.state")
