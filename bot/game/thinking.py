@@ -33,7 +33,7 @@ from engine.lookup.source import LookupMove, SingleMoveSource
 from engine.move_chooser import MoveChooser, fallback_decision
 from engine.opponents.pair_value import PairRatings
 from engine.params import RandomisedParams
-from engine.person.pace import thinking_time_s
+from engine.person.pace import max_thinking_time_s, thinking_time_s
 from engine.protocols.score_settings import MoveLimit
 from engine.search.reference import Searcher
 from engine.stop import Stopped
@@ -397,6 +397,8 @@ class GameThinker:
         planned_s = limits.time_s or 0.0
         if _engine_manages_clock(self._services, at):
             planned_s = max(planned_s, remaining_s or 0.0)  # the engine may take what it likes of its clock
+        elif strategy_named(at.stored.strategy).imitates_people:
+            planned_s = max(planned_s, max_thinking_time_s(remaining_s))
         return max(planned_s * limits.stretch, planned_s + LATE_MOVE_GRACE_S)
 
     def begin_turn(self, at: PositionToMove, remaining_s: float | None, received_at: float) -> None:

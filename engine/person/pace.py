@@ -11,6 +11,8 @@ MIN_CLOCK_S = 5.0
 """With less time on the clock, a move is played as soon as it is found."""
 MAX_TIME_WITHOUT_CLOCK_S = 30.0
 """Longest time for a move without a clock, in seconds."""
+MAX_FIRST_MOVE_S = 10.0
+"""Longest time for a side's first move, in seconds: sites abort games that do not begin."""
 
 # Mean and spread of ln(time / even share) at Lichess in games other than bullet, for moves 1 to 10, 11 to 20
 # and so on (`python -m bench.people_pace`). People play faster in bullet games, whose clocks count seconds.
@@ -25,6 +27,17 @@ def even_share_s(remaining_s: float, increment_s: float) -> float:
     return remaining_s / MOVES_LEFT + increment_s
 
 
+def max_thinking_time_s(remaining_s: float | None) -> float:
+    """The longest time for a move, in seconds.
+
+    Args:
+        remaining_s: Time on the clock when the turn began; None without a clock.
+    """
+    if remaining_s is None:
+        return MAX_TIME_WITHOUT_CLOCK_S
+    return 0.0 if remaining_s < MIN_CLOCK_S else MAX_CLOCK_SHARE * remaining_s
+
+
 def thinking_time_s(
     seed: int, remaining_s: float | None, increment_s: float, moves_made: int, choices: int
 ) -> float:
@@ -37,12 +50,13 @@ def thinking_time_s(
         moves_made: Number of moves that this side has made.
         choices: Number of legal moves; a forced move takes little time.
     """
-    if remaining_s is not None and remaining_s < MIN_CLOCK_S:
-        return 0.0
+    limit_s = max_thinking_time_s(remaining_s)
+    if not moves_made:
+        limit_s = min(limit_s, MAX_FIRST_MOVE_S)
     draw = random.Random(seed).gauss(0.0, 1.0)  # noqa: S311 - needs no secrecy
     log = _MEANS[min(moves_made // 10, len(_MEANS) - 1)]
     log += _SPREAD * max(-_MOST_SPREADS, min(_MOST_SPREADS, draw))
     factor = math.exp(log) * (1.0 if choices > 1 else _FORCED_SHARE)
     if remaining_s is None:
-        return min(MAX_TIME_WITHOUT_CLOCK_S, factor * _EVEN_SHARE_WITHOUT_CLOCK_S)
-    return min(MAX_CLOCK_SHARE * remaining_s, factor * even_share_s(remaining_s, increment_s))
+        return min(limit_s, factor * _EVEN_SHARE_WITHOUT_CLOCK_S)
+    return min(limit_s, factor * even_share_s(remaining_s, increment_s))

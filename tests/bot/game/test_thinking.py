@@ -25,7 +25,7 @@ from engine.game import WIN_CENTI, positions
 from engine.games import get_rules
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
-from engine.person.pace import thinking_time_s
+from engine.person.pace import MAX_CLOCK_SHARE, thinking_time_s
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import NativeSearcher
@@ -329,6 +329,7 @@ async def test_who_imitates_people_takes_their_time() -> None:
         found.searcher.open.set()
         decision = await found.mind.decide(at(like, START), 60.0, found.clock())
         await found.mind.hold_move()
+        assert found.mind.max_move_time_s(at(like, START), 60.0) >= MAX_CLOCK_SHARE * 60.0
     assert decision.person_draw is not None
     assert decision.person_draw.person == Person(1300, 60.0)
     assert model.asked[-1].person == Person(1300, 60.0)

@@ -5,6 +5,7 @@ import statistics
 
 from engine.person.pace import (
     MAX_CLOCK_SHARE,
+    MAX_FIRST_MOVE_S,
     MAX_TIME_WITHOUT_CLOCK_S,
     MIN_CLOCK_S,
     even_share_s,
@@ -21,6 +22,11 @@ def test_times_spread_around_an_even_share() -> None:
     assert min(times) < share_s / 5 < 3 * share_s < max(times)
     assert statistics.median(thinking_time_s(seed, 180.0, 2.0, 2, 30) for seed in SEEDS) < 0.4 * share_s
     assert statistics.median(thinking_time_s(seed, 180.0, 2.0, 15, 1) for seed in SEEDS) < 0.4 * share_s
+
+
+def test_a_game_begins_soon() -> None:
+    assert max(thinking_time_s(seed, 3600.0, 0.0, 0, 20) for seed in SEEDS) == MAX_FIRST_MOVE_S
+    assert max(thinking_time_s(seed, 3600.0, 0.0, 1, 20) for seed in SEEDS) > MAX_FIRST_MOVE_S
 
 
 def test_a_seed_gives_one_time() -> None:
