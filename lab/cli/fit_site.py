@@ -34,7 +34,7 @@ def fit_site_command(
     from engine.person.site import SiteModel
     from lab.analysis.person_fitting import replies_of
     from lab.analysis.persons import is_person
-    from lab.analysis.sites import fit_site, site_games
+    from lab.cli.site_fitting import fit_site, site_games
 
     data = options.read()
     game = data.people.game.name

@@ -11,11 +11,11 @@ from bot.cli.common import UsageError
 from engine.decision import ModelInfo
 from engine.human.person_prior import base_key, read_card
 from engine.person.site import SiteState
-from lab.analysis import person_fitting, sites
+from lab.analysis import person_fitting
 from lab.analysis.fitting import FitRefused
 from lab.analysis.population import Population, population
 from lab.cli import analyse as cli_analyse
-from lab.cli import fit_person, fit_site, study_data
+from lab.cli import fit_person, fit_site, site_fitting, study_data
 from lab.cli.fit_person import TiltedModel
 from lab.cli.study_data import StudyData
 from tests.engine.human.fakes import FakeModel
@@ -161,4 +161,4 @@ def test_what_is_known_about_a_site_is_learned_and_measured(
     assert "the people model has no prior for net" in err
     prior = read_card(tmp_path / "person_othello.json")
     with pytest.raises(FitRefused, match="one half of the persons is empty"):
-        sites.fit_site(prior, base_key(HUMAN), [], 1)
+        site_fitting.fit_site(prior, base_key(HUMAN), [], 1)
