@@ -21,6 +21,7 @@ from bot.arena.fairness.freeze_detector import detect_freezes
 from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.http import MAX_BODY_BYTES, RequestGate, add_headers
 from bot.arena.lobby import ArenaLobby
+from bot.arena.person.routes import PersonRoutes
 from bot.arena.proxies import Proxies
 from bot.arena.public.routes import PublicRoutes
 from bot.arena.puzzles.puzzle_importer import PuzzleImporter
@@ -181,7 +182,8 @@ class Arena:
         self._app = web.Application(
             middlewares=[gate.guard, MalformedRows(database).guard], client_max_size=MAX_BODY_BYTES
         )
-        self._app.add_routes([*play.table(), *puzzles.table(), *site.table(), *self._public.table()])
+        routes = (play, puzzles, PersonRoutes(parts), site, self._public)
+        self._app.add_routes([route for each in routes for route in each.table()])
         self._app.on_response_prepare.append(add_headers)
         self._app.on_shutdown.append(self._close_streams)
 

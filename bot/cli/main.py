@@ -84,6 +84,10 @@ ARENA_ACCOUNT_COMMANDS = {
     "void-game": LazyCommand("bot.cli.control.arena_accounts", "void_game"),
     "add-bot": LazyCommand("bot.cli.accounts", "add_bot"),
 }
+PERSON_COMMANDS = {
+    "show": LazyCommand("bot.cli.games.person", "show"),
+    "forget": LazyCommand("bot.cli.games.person", "forget"),
+}
 LAB_COMMANDS = {
     "list": LazyCommand("lab.cli.experiments.experiment_command", "list_command"),
     "run": LazyCommand("lab.cli.experiments.experiment_command", "run_command"),
@@ -104,6 +108,7 @@ GROUPS: dict[str, tuple[dict[str, LazyCommand], str]] = {
     "db": (DATABASE_COMMANDS, "Upgrade, back up, copy and check the database."),
     "trial": (TRIAL_COMMANDS, "Start, end and list trials, which compare strategies."),
     "arena-account": (ARENA_ACCOUNT_COMMANDS, "Administer the arena's accounts."),
+    "person": (PERSON_COMMANDS, "Show or forget what was learned of a person."),
     "lab": (LAB_COMMANDS, "Run experiments, analyse games, and fit models."),
 }
 """Groups of commands, keyed by name, with their help texts."""
@@ -112,7 +117,7 @@ DEFAULTS = {"page": "questions"}
 PANELS = {
     "Play": ("run", "init", "check", "challenge", "tournament", "match", "engine", "upgrade-account"),
     "Watch": ("status", "control", "games", "show", "stats", "page"),
-    "Data": ("sql", "export", "import", "replay", "db"),
+    "Data": ("sql", "export", "import", "replay", "db", "person"),
     "Trial": ("trial",),
     "Arena": ("arena", "arena-account"),
     "Lab": ("lab",),

@@ -9,6 +9,7 @@ from bot.base.log import printable
 from bot.cli.common import ShowFormat, ask_database, config_of, print_json
 from bot.cli.progress import show_progress
 from bot.game.recheck import OnCount, RecheckResults, recheck
+from bot.threads.person_fold import fold_persons
 from bot.threads.reply_judge import judge_games
 from engine.judge import JUDGE_VERSION
 from storage.database import Database
@@ -41,6 +42,7 @@ def recheck_command(
                 return shown.enter_context(show_progress("games judged", total))
 
             found.games_judged, found.games_left = await judge_games(database, sources, begin_judging)
+        found.games_learned = await fold_persons(database, models) or 0
         return found
 
     findings = ask_database(context, work)
@@ -65,6 +67,10 @@ def _print_findings(found: RecheckResults) -> None:
     print(f"games judged now (version {JUDGE_VERSION}): {found.games_judged}")
     if found.games_left:
         print(f"games left to judge, which the running program does: {found.games_left}")
+    if found.games_learned:
+        print(f"games from which something was learned about a person now: {found.games_learned}")
+    if found.forgotten:
+        print(f"forecasts not recomputed, since the person asked to be forgotten: {found.forgotten}")
     if found.restored:
         print(f"rows recomputed from their records: {found.restored}")
     if found.summaries:

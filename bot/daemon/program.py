@@ -48,6 +48,7 @@ from bot.game.game_runner import most_severe_error
 from bot.game.offer_policy import may_grant_takebacks
 from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.adapters import make_server
+from bot.threads.person_fold import PersonFold
 from bot.threads.reply_judge import ReplyJudge
 from bot.threads.search_pool import SearchPool
 from bot.views.menu import pages
@@ -120,7 +121,8 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         engines = EnginePool(config.uci.settings())
         stack.push_async_callback(asyncio.to_thread, engines.close)  # closed after the pool, its user
         pool = await stack.enter_async_context(SearchPool(config.engine.workers, config.engine.table_mb))
-        judge = ReplyJudge(database, pool, strong.sources)
+        fold = PersonFold(database, pool, models)
+        judge = ReplyJudge(database, pool, strong.sources, on_judged=fold.wake)
         shared = SharedResources(
             database,
             pool,
@@ -184,6 +186,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
             helpers = [tasks.create_task(actions.run()), tasks.create_task(watch.run())]
             helpers.append(tasks.create_task(summarise_in_background(database)))
             helpers.append(tasks.create_task(judge.run()))
+            helpers.append(tasks.create_task(fold.run()))
             helpers.append(tasks.create_task(_notify_stopping(stop)))
             _freeze_garbage_collector()
             service_notify.notify_systemd(service_notify.READY)

@@ -679,6 +679,7 @@ class GameRunner:
     async def _forecast(self, stored: StoredDecision, decision: Decision) -> None:
         """Store the forecast of the reply, even if the reply is already known."""
         game = self._ledger.game
+        known = await self._ledger.known_person(stored, self._services.models)
         job = forecast_job(
             self._services.models,
             decision,
@@ -687,6 +688,7 @@ class GameRunner:
             initial_s=game.clock_initial_s,
             increment_s=game.clock_increment_s,
             sources=self._services.strong.sources.get(decision.game, ()),
+            known=known,
         )
         try:
             forecast = await self._services.pool.run(job, decision.game, rank=JobRank.FORECAST)

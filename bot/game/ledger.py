@@ -10,8 +10,8 @@ the ledger stays open until all decisions are settled, and the next start resume
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -29,13 +29,18 @@ from bot.game.session import common_plies
 from engine import ENGINE_VERSION
 from engine.bait_rule import FORECAST_RULE
 from engine.decision import Decision
+from engine.errors import RecordError
 from engine.figure_9 import classify_by_figure_9, decision_verdicts, profile_verdict
 from engine.forecasts import decision_expectations
 from engine.game import BadPosition, continued_position, replay
 from engine.games import first_side, get_rules
+from engine.human.model import BadModel
+from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import ReplyForecast
 from engine.opponents.pair_value import PairRatings, decides
 from engine.params import TrapParams
+from engine.person.faced import person_model_of
+from engine.person.state import FoldedReply, KnownPerson, PersonState
 from storage.database import Database, Role
 from storage.errors import DuplicateDecision, RoleLost, StorageError
 from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
@@ -65,7 +70,10 @@ from storage.ledger.games import (
     settle_game,
 )
 from storage.ledger.outcomes import record_outcome, record_reply_time
+from storage.ledger.persons import StoredState, earlier_replies, is_person_of_game_forgotten, state_for_game
+from storage.packing.records import unpack
 from storage.records import (
+    MATCH_SITE,
     AccountKey,
     DecisionState,
     GameResult,
@@ -133,6 +141,9 @@ class GameLedger:
         self._scores: dict[int, tuple[int, bool | None]] = {}
         # Whether the game is over in the database, so that it has a summary.
         self._is_closed = False
+        self._state: PersonState | None = None
+        # Whether the person's state has been read: once, since it is the one before the game.
+        self._is_state_read = False
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
 
@@ -349,6 +360,26 @@ class GameLedger:
         async with self._transaction() as session:
             if await store_forecast(session, stored.id, made, expected):
                 self._draft.add_forecast(stored, made)
+
+    async def known_person(self, stored: StoredDecision, registry: ModelRegistry) -> KnownPerson | None:
+        """What is known of the person who replies to a decision.
+
+        None for programs, for people who asked to be forgotten, and in games without a model of people.
+        """
+        if self.game.opponent_is_bot or self.game.site == MATCH_SITE:
+            return None
+        async with self._database.read() as session:
+            if await is_person_of_game_forgotten(session, self.game.id):
+                return None
+            known = None if self._is_state_read else await state_for_game(session, self.game.id)
+            earlier = await earlier_replies(session, self.game.id, stored.ply)
+        if not self._is_state_read:
+            self._state = await asyncio.to_thread(_usable_state, self.game.game, known, registry)
+            self._is_state_read = True
+        if self._state is None:
+            return None
+        replies = await asyncio.to_thread(_earlier, earlier, self._state.version)
+        return KnownPerson(self._state, stored.ply + 1, replies)
 
     async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
         """The forecast of people's replies to a decision's move; None if there is no forecast yet."""
@@ -655,6 +686,49 @@ def _without_bad_start(snapshot: GameSnapshot) -> GameSnapshot:
     except BadPosition:
         return replace(snapshot, initial_position=None)
     return snapshot
+
+
+def _usable_state(game: str, known: StoredState | None, registry: ModelRegistry) -> PersonState | None:
+    """A person's state by the present models, with nothing in it if there is none; None without models."""
+    try:
+        with registry.lend(game) as models:
+            model = person_model_of(game, models)
+    except BadModel:
+        return None
+    if model is None:
+        return None
+    try:
+        state = None if known is None else PersonState.from_bytes(known.state)
+    except RecordError as error:  # it will be built again (`bot.threads.person_fold`)
+        logger.warning("%s", error)
+        state = None
+    return state if state is not None and state.version == model.version else PersonState(model.version)
+
+
+def _earlier(recorded: Sequence[tuple[bytes, str]], version: str) -> tuple[FoldedReply, ...]:
+    """The earlier replies, as far as the weights of the tilts depend on them.
+
+    Args:
+        recorded: Packed forecasts and the replies; those that cannot be used are left out.
+        version: Of the person's state.
+    """
+    found = []
+    for packed, reply in recorded:
+        with suppress(RecordError):
+            made = ReplyForecast.from_record(unpack(packed))
+            if made.person is not None and made.person.version == version and reply in made.replies:
+                found.append(
+                    FoldedReply(
+                        position="",
+                        ply=0,
+                        replies=made.replies,
+                        base=made.base,
+                        costs=made.person.costs,
+                        reply=reply,
+                        judged_cost=0.0,
+                    )
+                )
+    return tuple(found)
 
 
 def sets_bait(decision: Decision, made: ReplyForecast) -> bool:

@@ -101,6 +101,10 @@ class RecheckResults:
     """Number of games whose replies the judge has judged now, because its version had not."""
     games_left: int = 0
     """Number of games that the running program has yet to judge."""
+    games_learned: int = 0
+    """Number of judged games from which the program learned about the person now."""
+    forgotten: int = 0
+    """Number of forecasts that cannot be recomputed, because the person asked to be forgotten."""
     quarantined: list[MalformedRow] = field(default_factory=list)
     """Rows with invalid values, which were moved to the quarantine."""
     left: Counter[str] = field(default_factory=Counter)
@@ -138,7 +142,7 @@ async def recheck(
     findings.quarantined = await quarantine_malformed(database, whole_database())
     async with database.read() as session:
         total, last_id = await count_decisions(session)
-    checks = RecordChecks()
+    checks = RecordChecks(models)
     on_count = None if counting is None else counting(total)
     async with SearchPool(1, table_mb) as pool:
         done_id = 0
@@ -147,6 +151,7 @@ async def recheck(
                 batch = await decisions_between(session, done_id, last_id, RECHECK_BATCH_DECISIONS)
             if not batch:
                 findings.summaries = await check_summaries(database)
+                findings.forgotten = checks.forgotten
                 return findings
             for row in batch:
                 await _Recheck(database, pool, models, sources, findings, checks, row).run()

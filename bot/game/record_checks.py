@@ -10,9 +10,15 @@ from engine.bait_rule import FORECAST_RULE
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.figure_9 import decision_verdicts
+from engine.forecasts import verify_forecast
 from engine.game import IllegalMove, continued_position, positions, starting_position
 from engine.games import get_rules
+from engine.human.model import BadModel
+from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import ReplyForecast
+from engine.person.card import PersonModel
+from engine.person.faced import person_model_of
+from engine.person.prediction import verify_person_use
 from storage.maintenance.decision_batches import RecordedDecision
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
@@ -22,9 +28,17 @@ _MAX_GAMES = 16
 
 
 class RecordChecks:
-    """Checks records against other rows; remembers the seeds of all random choices already checked."""
+    """Checks records against other rows; remembers the seeds of all random choices already checked.
 
-    def __init__(self) -> None:
+    Args:
+        models: Models of people, with which forecasts of persons are recomputed.
+    """
+
+    def __init__(self, models: ModelRegistry) -> None:
+        self._models = models
+        self._person_models: dict[str, PersonModel | None] = {}
+        self.forgotten = 0
+        """Number of forecasts that cannot be recomputed, because the person asked to be forgotten."""
         self._seeds: dict[str, tuple[int, int, str]] = {}
         self._positions: dict[int, list[str]] = {}
 
@@ -43,7 +57,7 @@ class RecordChecks:
         if found.game != decision.game:
             raise RecordError(f"the record is of {decision.game}, but the game is {found.game}")
         self._check_position(found, decision)
-        _check_forecast(found, decision)
+        self._check_forecast(found, decision)
         if decision.trial_draw is not None:
             self._check_draw(found, decision)
 
@@ -92,15 +106,39 @@ class RecordChecks:
         if earlier != [found.game_id, decision.position]:
             raise RecordError(f"its seed {draw.seed} is also that of decision {decision_id}")
 
+    def _check_forecast(self, found: RecordedDecision, decision: Decision) -> None:
+        if found.forecast_rule != FORECAST_RULE or not decision.is_complete:
+            return
+        try:
+            forecast = ReplyForecast.from_record(unpack(found.forecast))
+        except RecordError as error:
+            raise RecordError(f"its forecast: {error}") from error
+        if forecast.replies != tuple(each.reply for each in decision_verdicts(decision).replies):
+            raise RecordError(f"its forecast does not match the replies to {decision.move}")
+        if (forecast.other is None) is not (decision.trial_draw is None):
+            raise RecordError("only a randomised decision may have a forecast of the other move")
+        self.forgotten += forecast.is_forgotten
+        try:
+            self._check_person(decision, forecast)
+        except RecordError as error:
+            raise RecordError(f"its forecast: {error}") from error
 
-def _check_forecast(found: RecordedDecision, decision: Decision) -> None:
-    if found.forecast_rule != FORECAST_RULE or not decision.is_complete:
-        return
-    try:
-        forecast = ReplyForecast.from_record(unpack(found.forecast))
-    except RecordError as error:
-        raise RecordError(f"its forecast: {error}") from error
-    if forecast.replies != tuple(each.reply for each in decision_verdicts(decision).replies):
-        raise RecordError(f"its forecast does not match the replies to {decision.move}")
-    if (forecast.other is None) is not (decision.trial_draw is None):
-        raise RecordError("only a randomised decision may have a forecast of the other move")
+    def _check_person(self, decision: Decision, forecast: ReplyForecast) -> None:
+        """Recompute the probabilities from what the record says of the person, if the models are the same."""
+        model = None if forecast.person is None else self._person_model(decision.game)
+        if model is None or forecast.person is None or model.version != forecast.person.version:
+            return
+        verify_forecast(decision, forecast, model)
+        other = forecast.other
+        if other is not None and other.person is not None:
+            verify_person_use(model, other.replies, other.base, other.probabilities, other.person)
+
+    def _person_model(self, game: str) -> PersonModel | None:
+        """How persons are learned in a game; None if the models cannot be used."""
+        if game not in self._person_models:
+            with self._models.lend(game) as models:
+                try:
+                    self._person_models[game] = person_model_of(game, models)
+                except BadModel:
+                    self._person_models[game] = None
+        return self._person_models[game]

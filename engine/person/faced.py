@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.decision import Candidate, Person
 from engine.game import Game
-from engine.human.model import BadModel, PredictionQuery
+from engine.human.model import NO_MODEL, SHALLOW, BadModel, PredictionQuery
 from engine.human.opponent_model_search import GameModels, query_model
 from engine.human.person_prior import base_key, costs_of
 from engine.human.reply_probabilities import ReplyPrediction, predict_replies
@@ -23,6 +23,23 @@ class Faced:
     position: FacedPosition
     prediction: ReplyPrediction
     """The prediction for a person of whom nothing but the rating is known."""
+
+
+def person_model_of(game_name: str, models: GameModels) -> PersonModel | None:
+    """How the persons of a game are predicted if all of its models work; None without a model of people.
+
+    Raises:
+        BadModel: A model or the card cannot be read.
+    """
+    human = models.human.info
+    if human.kind == NO_MODEL:
+        raise BadModel(f"the models of {game_name} cannot be opened")
+    network = None if human.kind == SHALLOW else human
+    model = network if models.calibrated is None else models.calibrated.info
+    if model is None:
+        return None
+    base = base_key(model, None if models.calibrated is None else network)
+    return person_model(game_name, models.person_prior, base)
 
 
 def face(

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.arena.accounts import AccountTaken, ArenaAccess
 from storage.ledger.events import OPPONENT_RENAMED, record_event
+from storage.ledger.persons import erase_all_forecasts, forget_person
 from storage.records import AccountKey
 from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
 from storage.tables.control import BlockRow
@@ -65,7 +66,8 @@ async def anonymise_account(session: AsyncSession, account_id: str, site: str) -
     """Remove an account's personal data and keep its games.
 
     The account's name becomes ``deleted-N``, also in our own accounts' records and in other people's messages
-    in the chat of its games. Deletes the account's token, ratings, chat and puzzle progress.
+    in the chat of its games. Deletes the account's token, ratings, chat, puzzle progress, and what was
+    learned of the person.
 
     Args:
         account_id: The account, which must exist.
@@ -87,6 +89,11 @@ async def anonymise_account(session: AsyncSession, account_id: str, site: str) -
     for table in (PuzzleSolver, PuzzleReview):
         await session.execute(delete(table).where(table.account_id == account_id))
     await session.execute(delete(BlockRow).where(BlockRow.site == site, BlockRow.name == account_id))
+    of_account = OpponentRow.site == site, OpponentRow.site_id == account_id
+    opponent_id = await session.scalar(select(OpponentRow.id).where(*of_account))
+    if opponent_id is not None:
+        await forget_person(session, opponent_id)
+        await erase_all_forecasts(session, opponent_id)
     await _move(session, account_id, name, site)
     gone = {"access": ArenaAccess.DELETED, "token_hash": name}  # no token has such a hash
     await session.execute(update(ArenaAccount).where(ArenaAccount.id == name).values(gone))

@@ -6,9 +6,10 @@ from dataclasses import asdict
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.human.reply_forecast import Expectations, ReplyForecast
+from engine.human.reply_forecast import Expectations, ReplyForecast, without_person
 from storage.filters import standing_conditions
 from storage.inserts import core_table, insert_newer
+from storage.ledger.persons import is_person_of_decision_forgotten
 from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
 from storage.tables.types import now_utc
 
@@ -28,10 +29,14 @@ async def store_forecast(
 ) -> bool:
     """Store a forecast, replacing one made by earlier rules; return False if a current forecast exists.
 
+    What it says of a person who was forgotten meanwhile is left out.
+
     Args:
         expected: The forecast's expectations, such as the expected cost of the reply.
     """
-    bait = made.bait
+    bait, record = made.bait, made.to_record()
+    if made.person is not None and await is_person_of_decision_forgotten(session, decision_id):
+        record = without_person(record)
     inserted = await insert_newer(
         session,
         ForecastRow,
@@ -49,7 +54,7 @@ async def store_forecast(
         is_taken=None,
         reply_probability=None,
         at=now_utc(),
-        record=made.to_record(),
+        record=record,
     )
     if inserted is None:  # the one that is kept may not be settled
         await settle(session, decision_id)

@@ -14,11 +14,11 @@ count, nor do positions that come again after a takeback.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, or_, select, union, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -26,7 +26,7 @@ from engine.human.reply_forecast import without_person
 from engine.judge import JUDGE_VERSION
 from storage.filters import standing_conditions
 from storage.inserts import insert_all_new, insert_new
-from storage.records import MATCH_SITE, DecisionState, GameResult
+from storage.records import MATCH_SITE, DecisionState, GameResult, from_row
 from storage.tables.games import (
     DecisionRow,
     ForecastRow,
@@ -41,6 +41,9 @@ from storage.tables.types import as_stored, now_utc
 
 _MIN_REPLIES = 2
 """A forced reply says nothing about the person."""
+
+ERASED_PER_BATCH = 100
+"""Number of forecasts that `erase_forecasts` should read at once; more would delay moves."""
 
 GameKey = tuple[datetime, int]
 """The end and the database key of a game; states fold games in this order."""
@@ -101,10 +104,14 @@ class GameToFold:
     person: PersonKey
     result: GameResult | None
     """The result from our side."""
-    rating: int | None
+    opponent_rating: int | None
     """The person's rating when the game began."""
-    initial_s: int | None
-    increment_s: int | None
+    our_rating: int | None
+    clock_initial_s: int | None
+    clock_increment_s: int | None
+    initial_position: str | None
+    """The starting position; None for the standard one."""
+    moves: tuple[str, ...]
     replies: tuple[RecordedReply, ...]
 
 
@@ -132,14 +139,15 @@ async def queue_outdated(session: AsyncSession, versions: Mapping[str, str]) -> 
     """Remove the states of other versions, and let their games wait again; return the number of states.
 
     Args:
-        versions: The present version of each game's states; states of other games are removed.
+        session: The transaction.
+        versions: The present version of each game's states; states of other games stay.
     """
-    is_current = [
-        and_(PersonStateRow.game == game, PersonStateRow.version == version)
+    outdated = [
+        and_(PersonStateRow.game == game, PersonStateRow.version != version)
         for game, version in versions.items()
     ]
     rows = await session.execute(
-        select(PersonStateRow.opponent_id, PersonStateRow.game).where(~or_(False, *is_current))
+        select(PersonStateRow.opponent_id, PersonStateRow.game).where(or_(False, *outdated))
     )
     persons = [PersonKey(*row) for row in rows]
     for person in persons:
@@ -155,11 +163,22 @@ async def restart_state(session: AsyncSession, person: PersonKey) -> None:
     await insert_all_new(session, GameToFoldRow, [{"game_id": game} for game in games])
 
 
-async def persons_to_fold(session: AsyncSession) -> list[PersonKey]:
-    """The persons whose state can be brought forward now, in the order of their keys."""
+async def games_of_persons(session: AsyncSession) -> set[str]:
+    """Names of the games that have states of persons, or games that wait."""
+    waiting = select(GameRow.game).join(GameToFoldRow, GameToFoldRow.game_id == GameRow.id)
+    return set(await session.scalars(union(select(PersonStateRow.game), waiting)))
+
+
+async def persons_to_fold(session: AsyncSession, games: Collection[str]) -> list[PersonKey]:
+    """The persons whose state can be brought forward now, in the order of their keys.
+
+    Args:
+        session: The transaction.
+        games: Names of the games in which persons are learned.
+    """
     waiting: dict[PersonKey, list[GameKey]] = defaultdict(list)
     states: dict[PersonKey, _Extent] = {}
-    for row in await session.execute(_waiting()):
+    for row in await session.execute(_waiting().where(GameRow.game.in_(games))):
         person = PersonKey(row.opponent_id, row.game)
         waiting[person].append((row.ended_at, row.id))
         if row.games is not None:
@@ -261,6 +280,33 @@ async def states_of(session: AsyncSession, opponent_id: int) -> dict[str, Stored
     return {row.game: _stored(row) for row in rows}
 
 
+async def earlier_replies(session: AsyncSession, game_id: int, ply: int) -> list[tuple[bytes, str]]:
+    """The packed forecasts of a game's decisions before a ply, and the first replies to these decisions."""
+    rows = await session.execute(
+        select(as_stored(ForecastRow.record).label("forecast"), OutcomeRow.reply)
+        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+        .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+        .where(
+            DecisionRow.game_id == game_id,
+            DecisionRow.ply < ply,
+            *standing_conditions(),
+            OutcomeRow.reply.is_not(None),
+        )
+        .order_by(DecisionRow.ply)
+    )
+    return [(row.forecast, str(row.reply)) for row in rows]
+
+
+async def is_person_of_game_forgotten(session: AsyncSession, game_id: int) -> bool:
+    """Whether the person whom we play in a game was forgotten."""
+    statement = (
+        select(ForgottenPersonRow.opponent_id)
+        .join(GameRow, GameRow.opponent_id == ForgottenPersonRow.opponent_id)
+        .where(GameRow.id == game_id)
+    )
+    return await session.scalar(statement) is not None
+
+
 async def state_for_game(session: AsyncSession, game_id: int) -> StoredState | None:
     """The state of the person whom we play in a game; None if there is none."""
     row = (
@@ -269,18 +315,25 @@ async def state_for_game(session: AsyncSession, game_id: int) -> StoredState | N
     return await load_state(session, PersonKey(row.opponent_id, row.game))
 
 
-async def find_persons(session: AsyncSession, site: str, name: str) -> list[tuple[int, str]]:
-    """Database keys and names of the opponents of a site with this key or name, ignoring case."""
+async def find_persons(session: AsyncSession, site: str, name: str) -> list[tuple[int, str, str]]:
+    """Opponents of a site with this key or name, ignoring case: our keys, the site's keys, and the names."""
     wanted = name.lower()
     rows = await session.execute(
-        select(OpponentRow.id, OpponentRow.name)
+        select(OpponentRow.id, OpponentRow.site_id, OpponentRow.name)
         .where(
             OpponentRow.site == site,
             or_(func.lower(OpponentRow.site_id) == wanted, func.lower(OpponentRow.name) == wanted),
         )
         .order_by(OpponentRow.id)
     )
-    return [(row.id, row.name) for row in rows]
+    return [(row.id, row.site_id, row.name) for row in rows]
+
+
+async def name_of_person(session: AsyncSession, opponent_id: int) -> tuple[str, str]:
+    """The site and the latest name of the person with this database key."""
+    columns = select(OpponentRow.site, OpponentRow.name).where(OpponentRow.id == opponent_id)
+    row = (await session.execute(columns)).one()
+    return row.site, row.name
 
 
 async def lock_person(session: AsyncSession, opponent_id: int) -> None:
@@ -302,6 +355,13 @@ async def forget_person(session: AsyncSession, opponent_id: int) -> bool:
     games = select(GameRow.id).where(GameRow.opponent_id == opponent_id)
     await session.execute(delete(GameToFoldRow).where(GameToFoldRow.game_id.in_(games)))
     return inserted is not None
+
+
+async def erase_all_forecasts(session: AsyncSession, opponent_id: int) -> None:
+    """`erase_forecasts`, all in one transaction."""
+    after: int | None = 0
+    while after is not None:
+        after = await erase_forecasts(session, opponent_id, after, ERASED_PER_BATCH)
 
 
 async def forgotten_at(session: AsyncSession, opponent_id: int) -> datetime | None:
@@ -426,14 +486,26 @@ def _next(keys: Iterable[GameKey], state: _Extent | None, *, is_unjudged: bool) 
     return min((key for key in keys if key > state.last), default=None)
 
 
+_PLAYED = select(
+    GameRow.result,
+    GameRow.opponent_rating,
+    GameRow.our_rating,
+    GameRow.clock_initial_s,
+    GameRow.clock_increment_s,
+    GameRow.initial_position,
+    GameRow.moves,
+)
+
+
 async def _game_to_fold(session: AsyncSession, person: PersonKey, key: GameKey) -> GameToFold:
-    columns = (GameRow.result, GameRow.opponent_rating, GameRow.clock_initial_s, GameRow.clock_increment_s)
-    game = (await session.execute(select(*columns).where(GameRow.id == key[1]))).one()
+    row = (await session.execute(_PLAYED.where(GameRow.id == key[1]))).one()
     replies = [
         RecordedReply(decision, ply, record, str(reply), cost, forecast)
         for decision, ply, record, reply, cost, forecast in await session.execute(_replies(key[1]))
     ]
-    return GameToFold(key, person, *game, tuple(replies))
+    return from_row(
+        GameToFold, row, key=key, person=person, moves=tuple(row.moves.split()), replies=tuple(replies)
+    )
 
 
 def _replies(game_id: int) -> Select[int, int, bytes, str | None, int, bytes]:

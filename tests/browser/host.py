@@ -16,6 +16,7 @@ from bot.text.trap_report import game_report
 from storage.database import Database
 from storage.ledger.games import list_games_by_site_id
 from tests.bot.arena.puzzles.samples import add_mistake
+from tests.bot.text.known_persons import learn
 from tests.browser.opponent import NAME, Opponent
 from tests.patience import PATIENCE_S
 
@@ -104,6 +105,10 @@ class Host:
             for number in range(many):
                 await add_mistake(session, game, f"{game[:5]}{number:03}", "Ben", ply=2 * number)
         await self._arena.importer.poll()
+
+    def learn(self, person: str) -> None:
+        """Something is known of a person (tests.bot.text.known_persons)."""
+        self._call(learn(self._database, person=person))
 
     def notify_idle(self) -> None:
         """Somebody waits, and the players of all games have 60 s to move."""

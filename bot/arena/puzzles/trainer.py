@@ -146,7 +146,7 @@ class ReplyTrainer:
         due = await solvers.due_position(session, account_id, game, self._now(), left_out)
         if due is not None:
             return due
-        own = await positions.latest_untried_mistake(session, account_id, game, self._site, left_out)
+        own = await positions.next_untried_mistake(session, account_id, game, self._site, left_out)
         if own is not None or not self._is_public:
             return own
         near = await positions.list_near(

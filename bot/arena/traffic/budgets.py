@@ -35,6 +35,8 @@ REQUEST_COSTS: Mapping[str, float] = {
     "/": 0.3,
     "/api/person": 5.0,
     "/api/person/move": 5.0,
+    "/api/person/learned": 100.0,
+    "/api/person/forget": 50.0,
     "/api/arena": 5.0,
     "/api/bot/online": 5.0,
     "/api/users/status": 5.0,

@@ -254,10 +254,12 @@ def is_public() -> ColumnElement[bool]:
     return ArenaGame.ended_at.is_not(None)
 
 
-async def latest_untried_mistake(
+async def next_untried_mistake(
     session: AsyncSession, account_id: str, game: str, site: str, without: Collection[int] = ()
 ) -> int | None:
-    """The latest position in which the person took a bait and which they have not yet tried to solve.
+    """The position in which the person took a bait most often, and the latest of these.
+
+    Only positions that they have not yet tried to solve.
 
     Args:
         session: The transaction.
@@ -277,7 +279,8 @@ async def latest_untried_mistake(
             *left_out(PuzzlePosition.id, without),
             ~_is_reviewed(account_id, PuzzleMistake.position_id),
         )
-        .order_by(PuzzleMistake.decision_id.desc())
+        .group_by(PuzzleMistake.position_id)
+        .order_by(func.count().desc(), func.max(PuzzleMistake.decision_id).desc())
         .limit(1)
     )
     return await session.scalar(statement)

@@ -10,6 +10,7 @@ from bot.game.recheck import recheck
 from bot.game.record_checks import RecordChecks
 from engine.bait_rule import FORECAST_RULE
 from engine.errors import RecordError
+from engine.human.registry import ModelRegistry
 from storage.database import Database
 from storage.maintenance.decision_batches import (
     RecordedDecision,
@@ -179,10 +180,10 @@ SETTINGS: dict[str, Any] = {"chance": 0.5, "budget_percent": 2.0, "most_profiles
 async def test_a_draw_beside_its_game(database: Database, changes: dict[str, Any], reason: str) -> None:
     row = replace(await drawn_row(database), **changes)
     if not reason:
-        RecordChecks().check(row, drawn_decision(trap=True))
+        RecordChecks(ModelRegistry()).check(row, drawn_decision(trap=True))
         return
     with pytest.raises(RecordError, match=reason):
-        RecordChecks().check(row, drawn_decision(trap=True))
+        RecordChecks(ModelRegistry()).check(row, drawn_decision(trap=True))
 
 
 @pytest.mark.parametrize(
@@ -194,7 +195,7 @@ async def test_a_draw_beside_its_game(database: Database, changes: dict[str, Any
     ],
 )
 async def test_a_seed_draws_once(database: Database, changes: dict[str, Any], is_forged: bool) -> None:
-    row, made, checks = await drawn_row(database), drawn_decision(trap=True), RecordChecks()
+    row, made, checks = await drawn_row(database), drawn_decision(trap=True), RecordChecks(ModelRegistry())
     checks.check(row, made)
     again = replace(row, id=row.id + 1, **changes)
     if is_forged:
@@ -206,6 +207,6 @@ async def test_a_seed_draws_once(database: Database, changes: dict[str, Any], is
 
 async def test_only_some_games_are_remembered(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.game.record_checks._MAX_GAMES", 1)
-    row, made, checks = await drawn_row(database), drawn_decision(trap=True), RecordChecks()
+    row, made, checks = await drawn_row(database), drawn_decision(trap=True), RecordChecks(ModelRegistry())
     for game_id in (1, 2, 1):
         checks.check(replace(row, game_id=game_id, selection={"seed": 7}), made)

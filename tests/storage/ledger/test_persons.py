@@ -24,6 +24,7 @@ from storage.ledger.persons import (
     forgotten_at,
     is_person_of_decision_forgotten,
     load_state,
+    name_of_person,
     next_fold,
     persons_to_fold,
     queue_outdated,
@@ -80,7 +81,8 @@ async def played(database: Database, *numbers: int, **changes: Any) -> list[int]
 
 async def ready(database: Database) -> list[PersonKey]:
     async with database.read() as session:
-        return await persons_to_fold(session)
+        assert await persons_to_fold(session, ["xiangqi"]) == []
+        return await persons_to_fold(session, ["othello", "chess"])
 
 
 async def step_of(database: Database, person: PersonKey) -> FoldStep | None:
@@ -126,7 +128,7 @@ async def test_a_judged_game_waits_with_the_replies_that_count(database: Databas
     (reply,) = step.game.replies
     assert step == FoldStep(
         None,
-        GameToFold((ended(1), game), person, GameResult.WIN, 1600, 180, 2, (reply,)),
+        GameToFold((ended(1), game), person, GameResult.WIN, 1600, 1500, 180, 2, None, (), (reply,)),
         is_late=False,
     )
     assert unpack(reply.record)["move"] == "f5"
@@ -270,7 +272,8 @@ async def test_states_of_another_version_are_built_again(database: Database) -> 
     assert await state_of(database, games[0]) == []
     assert await fold(database) == games
     async with database.write() as session:
-        assert await queue_outdated(session, {}) == 1
+        assert await queue_outdated(session, {"chess": "2"}) == 0
+        assert await queue_outdated(session, {}) == 0
 
 
 async def test_nothing_is_stored_if_something_changed_meanwhile(database: Database) -> None:
@@ -310,7 +313,8 @@ async def test_a_forgotten_person_is_not_learned_again(database: Database) -> No
     await fold(database)
     late = await played(database, 2)
     async with database.write() as session:
-        assert await find_persons(session, "arena", "ANNA") == [(person.opponent_id, "Anna")]
+        assert await find_persons(session, "arena", "ANNA") == [(person.opponent_id, "anna", "Anna")]
+        assert await name_of_person(session, person.opponent_id) == ("arena", "Anna")
         assert await find_persons(session, "lichess", "anna") == []
         assert await forgotten_at(session, person.opponent_id) is None
         assert await forget_person(session, person.opponent_id) is True

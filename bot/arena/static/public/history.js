@@ -5,6 +5,7 @@ import { theme } from "/static/board/games.js";
 import { announce, el, notice } from "/static/common/dom.js";
 import { forgetWho } from "/static/common/header.js";
 import { fromServer, say, sayCount, sayDate } from "/static/common/language.js";
+import { Learned } from "/static/public/learned.js";
 
 const RESULTS = {
   win: say("Won"),
@@ -37,8 +38,10 @@ export class HistoryScreen {
         el("h1", {}, say("Your games")),
         el("p", {}, el("a", { href: `/@/${session.person.name}` }, say("Your public page"))),
         el("section", { class: "card panel", "aria-label": say("Your games") }, this.table, this.status, el("div", { class: "pager" }, this.more)),
+        (this.learned = new Learned()).section,
       ),
     );
+    this.learned.load();
     document.title = `${say("Your games")} – Desdemona`;
     this.before = "";
     this.#load();

@@ -185,12 +185,12 @@ async def test_the_choice(people: Database) -> None:
         assert sorted(await positions.list_near(session, "chess", 1300.0, 1, "ben")) == [ids[1], ids[3]]
         assert sorted(await positions.list_near(session, "chess", 1300.0, 1, "anna")) == ids[1:3]
         # One's own: the latest first, each once.
-        assert await positions.latest_untried_mistake(session, "anna", "chess", SITE) == ids[3]
-        assert await positions.latest_untried_mistake(session, "anna", "othello", SITE) is None
-        assert await positions.latest_untried_mistake(session, "ben", "chess", SITE) is None
+        assert await positions.next_untried_mistake(session, "anna", "chess", SITE) == ids[3]
+        assert await positions.next_untried_mistake(session, "anna", "othello", SITE) is None
+        assert await positions.next_untried_mistake(session, "ben", "chess", SITE) is None
         await solvers.save_review(session, "anna", ids[3], "chess", ReviewRecord())
-        assert await positions.latest_untried_mistake(session, "anna", "chess", SITE) == ids[2]
-        assert await positions.latest_untried_mistake(session, "anna", "chess", SITE, [ids[2]]) == ids[1]
+        assert await positions.next_untried_mistake(session, "anna", "chess", SITE) == ids[2]
+        assert await positions.next_untried_mistake(session, "anna", "chess", SITE, [ids[2]]) == ids[1]
         assert await positions.took_bait_in_game(session, ids[0], "anna", SITE)
         assert not await positions.took_bait_in_game(session, ids[0], "ben", SITE)
 
@@ -263,7 +263,7 @@ async def test_no_choice_reads_a_whole_table_of_decisions(people: Database) -> N
         event.listen(engine, "before_cursor_execute", note)
         try:
             await positions.list_near(session, "chess", 1300.0, 12, "anna")
-            await positions.latest_untried_mistake(session, "anna", "chess", SITE)
+            await positions.next_untried_mistake(session, "anna", "chess", SITE)
             await positions.find_source(session, 1, "anna", SITE)
             await positions.list_baits(session, [5, 6])
             await solvers.due_position(session, "anna", "chess", AT)

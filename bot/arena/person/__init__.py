@@ -1,0 +1,1 @@
+"""What the program has learned of a person, for that person alone."""
