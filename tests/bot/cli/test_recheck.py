@@ -74,6 +74,8 @@ def test_what_was_left_is_judged(desdemona: Command, decisions: int) -> None:
         "summaries": 0,
         "games_judged": 0,
         "games_left": 0,
+        "games_learned": 0,
+        "forgotten": 0,
         "restored": 0,
         "quarantined": [],
         "damaged": [],
