@@ -57,6 +57,8 @@ def test_the_wheel_has_every_file_of_the_packages(tmp_path: Path) -> None:
         "bot/dashboard/templates/page.html",
         "engine/games/othello_weights.xz",
         "engine/human/othello_human.onnx",
+        "engine/human/othello_persons.onnx",
+        "engine/person/othello.json",
         "migrations/env.py",
         "migrations/script.py.mako",
     ):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.decision import ModelInfo
-from engine.human.model import NO_MODEL, BadModel, HumanModel, PredictionQuery
+from engine.human.model import NO_MODEL, BadModel, HumanModel, PlanesModel, PredictionQuery
 from engine.human.opponent_model_search import GameModels, ModelHealth
 from engine.human.reply_model import ReplyModel, default_path
 from engine.human.shallow import ShallowModel
@@ -46,6 +46,12 @@ def _open_reply_model(path: Path) -> ReplyModel:
     from engine.human.calibrated import open_calibrated
 
     return open_calibrated(path)
+
+
+def _open_planes(path: Path) -> PlanesModel:
+    from engine.human.othello_planes import open_planes
+
+    return open_planes(path)
 
 
 class ModelRegistry:
@@ -140,10 +146,18 @@ class ModelRegistry:
             return GameModels(_Unopened(game_name, error), None, self._settings.value, health)
 
     def _models(self, game_name: str, health: ModelHealth) -> GameModels:
-        prior = self._person_prior(game_name)
         return GameModels(
-            self._human(game_name), self._reply_model(game_name), self._settings.value, health, prior
+            self._human(game_name),
+            self._reply_model(game_name),
+            self._settings.value,
+            health,
+            self._person_prior(game_name),
+            self._planes(game_name),
         )
+
+    def _planes(self, game_name: str) -> PlanesModel | None:
+        path = self._folder / f"{game_name}_persons.onnx"
+        return _open_planes(path) if path.exists() else None
 
     def _person_prior(self, game_name: str) -> "PersonPrior | None":
         from engine.human.person_prior import card_path, read_card  # as above: numpy
