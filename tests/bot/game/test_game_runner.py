@@ -1097,17 +1097,20 @@ async def test_the_settings_of_the_draw(database: Database) -> None:
 @pytest.mark.parametrize(
     ("recorded", "drawn_with"),
     [
-        ({"chance": 0.3, "budget_percent": 1.57, "most_profiles": 5}, (0.3, 1.57, 5)),
-        ({"chance": 0.3, "budget_percent": 1.57}, (0.3, 1.57, 6)),
+        (
+            {"chance": 0.3, "budget_percent": 1.57, "most_profiles": 5, "by_pair": True},
+            (0.3, 1.57, 5, True),
+        ),
+        ({"chance": 0.3, "budget_percent": 1.57}, (0.3, 1.57, 6, False)),
         # Of another version, damaged, or from before they were recorded: there is nothing to go on with.
-        ({"chance": 0.3, "other": 1}, (0.7, 1.6, 4)),
-        ({"chance": 3}, (0.7, 1.6, 4)),
-        ("?", (0.7, 1.6, 4)),
-        (None, (0.7, 1.6, 4)),
+        ({"chance": 0.3, "other": 1}, (0.7, 1.6, 4, True)),
+        ({"chance": 3}, (0.7, 1.6, 4, True)),
+        ("?", (0.7, 1.6, 4, True)),
+        (None, (0.7, 1.6, 4, True)),
     ],
 )
 async def test_a_game_draws_with_the_settings_of_its_beginning(
-    database: Database, recorded: object, drawn_with: tuple[float, float, int]
+    database: Database, recorded: object, drawn_with: tuple[float, float, int, bool]
 ) -> None:
     """Whatever they are when the program is started again."""
     server = drawing_server()
