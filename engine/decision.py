@@ -267,7 +267,7 @@ class ModelInfo:
     """Identity of a model; stored with every decision that used it."""
 
     kind: str
-    """``maia``, ``othello``, ``shallow``, ``calibrated`` or ``none``; a mean over networks
+    """``maia``, ``people``, ``shallow``, ``calibrated`` or ``none``; a mean over networks
     (`engine.human.rating_average`) has the same kind as its networks."""
     name: str
     """Readable name, such as ``maia-1500``."""

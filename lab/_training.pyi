@@ -79,3 +79,9 @@ def xiangqi_self_play(
 def xiangqi_samples(
     records: bytes, evaluation: engine._native.XiangqiEvaluation
 ) -> tuple[bytes, bytes, bytes, bytes, bytes]: ...
+def chess_human_positions(
+    movetexts: Sequence[str],
+) -> tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes]: ...
+def xiangqi_human_positions(
+    movetexts: Sequence[str],
+) -> tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes]: ...

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from engine.decision import UNKNOWN_PERSON, ModelInfo, Person
 from engine.game import Game
 
-MAIA, OTHELLO, SHALLOW, CALIBRATED, NO_MODEL = "maia", "othello", "shallow", "calibrated", "none"
+MAIA, PEOPLE, SHALLOW, CALIBRATED, NO_MODEL = "maia", "people", "shallow", "calibrated", "none"
 """Kinds of models (`ModelInfo.kind`). Networks trained on human moves, for chess and for Othello; the
 estimate from shallow searches; calibrated models (`engine.human.reply_model`), which are not human-move
 models; and the placeholder for a model that cannot be opened."""

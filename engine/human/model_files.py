@@ -3,12 +3,15 @@
 from pathlib import Path
 
 from engine.human.maia import MaiaFamily, MaiaModel
-from engine.human.model import MAIA, OTHELLO, BadModel, HumanModel
+from engine.human.model import MAIA, PEOPLE, BadModel, HumanModel
 from engine.human.onnx import OnnxNetwork
 from engine.human.othello import OthelloHumanModel
+from engine.human.people.chess import ChessHumanModel
+from engine.human.people.network import PeopleNetwork
 from engine.human.rating_average import RatingAverage
+from engine.human.xiangqi import XiangqiHumanModel
 
-HUMAN_MODEL_KINDS = (MAIA, OTHELLO)
+HUMAN_MODEL_KINDS = (MAIA, PEOPLE)
 """Kinds of networks that are human-move models."""
 
 
@@ -36,6 +39,17 @@ def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
     network = OnnxNetwork.open(path)
     if network.kind == MAIA:
         return MaiaModel(network)
-    if network.kind == OTHELLO:
-        return OthelloHumanModel(network)
+    if network.kind == PEOPLE:
+        return _people_model(network)
     raise BadModel(f"{path}: a network of the kind {network.kind!r}, which is not a human-move model")
+
+
+def _people_model(network: OnnxNetwork) -> HumanModel:
+    match network.game:
+        case "othello":
+            return OthelloHumanModel(network)
+        case "xiangqi":
+            return XiangqiHumanModel(PeopleNetwork(network, network.game))
+        case "chess":
+            return ChessHumanModel(PeopleNetwork(network, network.game))
+    raise BadModel(f"{network.where}: a network of people for {network.game!r}, which no model can use")

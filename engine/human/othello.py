@@ -1,12 +1,9 @@
-"""The human-move model for Othello: a network trained on tournament games.
+"""The human-move model for Othello: a network trained on tournament games, by the players' ratings.
 
-The network (`lab.training.human_othello_graph` writes it) takes ``squares`` (n, 64, `PLANES`) and outputs
-``logits`` (n, 64). Its input includes the rules: the legal moves, and their consequences, two plies deep.
-Each position is first turned into a canonical orientation, so equivalent positions get the same answer, and
-the network need not learn eight versions of each board. In well-known positions, move counts from past games
-also contribute (`engine.human.othello_openings`).
-
-Rating and clock are ignored: the training games record neither.
+The network sees own discs, the other side's, the legal moves and the disc placed last. A position and its
+mirror images are the same, so the prediction is the mean over the images that the file names
+(`ORIENTATIONS`): over all eight if the network learned from images drawn at random, otherwise over the
+canonical ones.
 """
 
 from collections.abc import Sequence
@@ -16,64 +13,35 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decision import ModelInfo
+from engine.decision import UNKNOWN_PERSON, ModelInfo, Person
 from engine.games.othello import Othello, OthelloPosition
-from engine.human.model import OTHELLO, BadModel, PredictionQuery
+from engine.human.model import BadModel, PredictionQuery
 from engine.human.onnx import OnnxNetwork
-from engine.human.othello_boards import (
-    SQUARES,
-    TURNED,
-    Boards,
-    bits,
-    flips_masks,
-    moves_masks,
-    neighbours,
-    turned,
-    upright,
-)
-from engine.human.othello_openings import OpeningTable, keys_of
+from engine.human.othello_boards import SQUARES, TURNED, Boards, bits, moves_masks, turned, upright
+from engine.human.people.network import PeopleNetwork
 
 GAME = "othello"
-INPUT, OUTPUT = "squares", "logits"
-OPENINGS = "openings"
-"""Key of the openings in the network's metadata."""
+OUTPUT = "planes"
+ORIENTATIONS = "orientations"
+"""Key of the metadata: ``all`` or ``canonical``."""
 
 DEFAULT_FILE = Path(__file__).with_name("othello_human.onnx")
 """The network that comes with the program; its model card is in the same folder."""
 
-OWN, OTHER, LEGAL = 0, 1, 2
-_AFTER = 10
-PLANES = _AFTER + 6
-"""Number of input planes; each has one number per square:
-
-0-7, as 0 or 1: own disc; other's disc; a legal move; a legal move for the other side if it were to move;
-empty; the disc placed last; a disc flipped with it; empty, in a quadrant with an odd number of empty squares.
-8-9, the same on all squares: empty squares in sixtieths; whether their number is odd.
-10-15, at legal moves, about the board after the move: discs flipped, in eighths; replies, in tenths; own
-moves if the other were to pass, in tenths; corners among the replies; empty squares beside own discs and
-beside the other side's, in fifteenths.
-"""
-
-_CORNERS = np.uint64(0x8100000000000081)
-_QUARTERS = tuple(np.uint64(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
-_ZERO = np.uint64(0)
+PLANES = 4
+"""Number of input planes, 8 x 8 with a1 first: own disc, other's disc, legal move, disc placed last."""
 _BATCH_SIZE = 128
-"""Number of positions per batch; larger batches take more memory and are no faster."""
+"""Number of boards per batch; larger batches take more memory and are no faster."""
 
 
 class NetworkInputs(NamedTuple):
-    """The data from which `encode` makes the network's input: arrays with one element per position.
-
-    The last ply is omitted (both boards are 0) when it was a pass or is unknown.
-    """
+    """Positions as arrays with one element per position."""
 
     own: Boards
     """Discs of the side to move."""
     other: Boards
     placed: Boards
-    """The disc that the other side placed in the last ply."""
-    flipped: Boards
-    """The discs that were flipped by the disc in `placed`."""
+    """The disc that the other side placed in the last ply; 0 if that was a pass or is unknown."""
 
     def turned(self, turn: NDArray[np.int64]) -> "NetworkInputs":
         """Apply to each position the symmetry given for it in `turn`."""
@@ -84,51 +52,21 @@ class NetworkInputs(NamedTuple):
         return NetworkInputs(*(boards[chosen] for boards in self))
 
 
-def encode(sight: NetworkInputs) -> NDArray[np.float32]:
-    """The network's input, shape (n, 64, `PLANES`), in the boards' own orientation: see `PLANES`."""
-    own, other, placed, flipped = sight
-    encode = np.empty((len(own), SQUARES, PLANES), dtype=np.float32)
-    empty = ~(own | other)
-    odd = np.zeros_like(own)
-    for quarter in _QUARTERS:
-        holes = empty & quarter
-        odd |= np.where(np.bitwise_count(holes) & 1, holes, _ZERO)
-    legal = bits(moves_masks(own, other))
-    boards = (own, other, None, moves_masks(other, own), empty, placed, flipped, odd)
-    for number, board in enumerate(boards):
-        encode[:, :, number] = legal if board is None else bits(board)
-    left = np.bitwise_count(empty)
-    encode[:, :, 8] = (left / np.float32(60))[:, None]
-    encode[:, :, 9] = (left & 1)[:, None]
-    encode[:, :, _AFTER:] = 0
-    where, square = np.nonzero(legal)
-    encode[where, square, _AFTER:] = _after(own[where], other[where], square)
-    return encode
-
-
-def _after(own: Boards, other: Boards, square: NDArray[np.integer]) -> NDArray[np.float32]:
-    """The last six planes, for one move in each position."""
-    move = np.uint64(1) << square.astype(np.uint64)
-    flips = flips_masks(own, other, move)
-    own = own | flips | move
-    other = other & ~flips
-    replies = moves_masks(other, own)
-    empty = ~(own | other)
-    counts = (
-        (flips, 8), (replies, 10), (moves_masks(own, other), 10), (replies & _CORNERS, 1),
-        (neighbours(own) & empty, 15), (neighbours(other) & empty, 15),
-    )  # fmt: skip
-    return np.stack([np.bitwise_count(board) / np.float32(unit) for board, unit in counts], axis=1)
+def encode(inputs: NetworkInputs) -> NDArray[np.float32]:
+    """The network's input, shape (n, `PLANES`, 8, 8)."""
+    own, other, placed = inputs
+    planes = np.stack([bits(board) for board in (own, other, moves_masks(own, other), placed)], axis=1)
+    return planes.astype(np.float32).reshape(-1, PLANES, 8, 8)
 
 
 def network_inputs(asks: Sequence[PredictionQuery]) -> NetworkInputs:
     """Extract the data of each query's last position, and of the last ply if that is known."""
-    rows = [_seen(ask.positions) for ask in asks]
-    columns = np.array(rows, dtype=np.uint64).reshape(len(rows), 4).T
+    rows = [_inputs_of(ask.positions) for ask in asks]
+    columns = np.array(rows, dtype=np.uint64).reshape(len(rows), 3).T
     return NetworkInputs(*np.ascontiguousarray(columns))
 
 
-def _seen(positions: Sequence[OthelloPosition]) -> tuple[int, int, int, int]:
+def _inputs_of(positions: Sequence[OthelloPosition]) -> tuple[int, int, int]:
     own, other, side = positions[-1]
     if len(positions) > 1:
         mover, waiter, before = positions[-2]
@@ -136,16 +74,15 @@ def _seen(positions: Sequence[OthelloPosition]) -> tuple[int, int, int, int]:
         flipped = other & waiter
         # Only if this ply led here: the caller may have skipped some.
         if before != side and placed.bit_count() == 1 and other == mover | placed | flipped:
-            return own, other, placed, flipped
-    return own, other, 0, 0
+            return own, other, placed
+    return own, other, 0
 
 
 class OthelloHumanModel:
-    """A model of p(move | position, last move) in Othello.  Used by one thread at a time.
+    """A model of p(move | position, last move, ratings) in Othello.  Used by one thread at a time.
 
     Args:
-        network: The network, in the form that `lab.training.human_othello` writes.
-        openings: Whether to use the network's table of openings.
+        network: The network.
 
     Raises:
         BadModel: The network is of another kind or for another game, or cannot be used.
@@ -153,12 +90,12 @@ class OthelloHumanModel:
 
     max_history_positions = 2
 
-    def __init__(self, network: OnnxNetwork, *, openings: bool = True) -> None:
-        network.require(OTHELLO, GAME)
-        self._network = network
-        self._openings = OpeningTable.read(
-            network.metadata.get(OPENINGS, "") if openings else "", network.where
-        )
+    def __init__(self, network: OnnxNetwork) -> None:
+        self._network = PeopleNetwork(network, GAME)
+        orientations = self._network.metadata.get(ORIENTATIONS, "")
+        if orientations not in ("all", "canonical"):
+            raise BadModel(f"{network.where}: {ORIENTATIONS}: {orientations!r}, not all or canonical")
+        self._is_over_all = orientations == "all"
         self.predict([PredictionQuery((Othello().initial(),))])  # to fail now rather than during a game
 
     @property
@@ -173,39 +110,37 @@ class OthelloHumanModel:
         """See `engine.human.model.HumanModel`."""
         if not asks:
             return []
-        sight = network_inputs(asks)
-        probabilities = self.probabilities(sight)
-        legal = bits(moves_masks(sight.own, sight.other)).astype(bool)
+        inputs = network_inputs(asks)
+        probabilities = self.probabilities(inputs, [ask.person for ask in asks])
+        legal = bits(moves_masks(inputs.own, inputs.other)).astype(bool)
         return [tuple(row[mask].tolist()) for row, mask in zip(probabilities, legal, strict=True)]
 
-    def probabilities(self, sight: NetworkInputs) -> NDArray[np.float64]:
+    def probabilities(
+        self, inputs: NetworkInputs, people: Sequence[Person] | None = None
+    ) -> NDArray[np.float64]:
         """The probability of each square, shape (n, 64); 0 where the move is not legal.
 
         Args:
-            sight: Positions with at least one legal move each.
+            inputs: Positions with at least one legal move each.
+            people: The persons to move; None for unknown ones.
 
         Raises:
             BadModel: The network returns no valid output.
         """
-        count = len(sight.own)
-        parts = [np.arange(start, min(start + _BATCH_SIZE, count)) for start in range(0, count, _BATCH_SIZE)]
-        return np.concatenate([self._chances(sight.of(part)) for part in parts])
+        count = len(inputs.own)
+        who = self._network.who([UNKNOWN_PERSON] * count if people is None else people)
+        images = np.ones((8, count), bool) if self._is_over_all else upright(inputs.own, inputs.other)
+        turn, position = np.nonzero(images)
+        found = np.zeros((count, SQUARES))
+        for start in range(0, len(turn), _BATCH_SIZE):
+            part = slice(start, start + _BATCH_SIZE)
+            of_image = self._of_images(inputs.of(position[part]).turned(turn[part]), who[position[part]])
+            np.add.at(found, position[part], np.take_along_axis(of_image, TURNED[turn[part]], axis=1))
+        return np.asarray(found / images.sum(axis=0)[:, None])
 
-    def _chances(self, sight: NetworkInputs) -> NDArray[np.float64]:
-        # A symmetric position has several upright orientations: their mean has the same symmetry.
-        turn, position = np.nonzero(upright(sight.own, sight.other))
-        standing = sight.of(position).turned(turn)
-        squares = encode(standing)
-        logits = self._network.run(OUTPUT, {INPUT: squares}).astype(np.float64)
-        if logits.shape != (len(squares), SQUARES):
-            raise BadModel(f"{self._network.where}: its output {OUTPUT} has the shape {logits.shape}")
-        legal = squares[:, :, LEGAL] != 0
-        logits[~legal] = -np.inf
-        probabilities = np.exp(logits - logits.max(axis=1, keepdims=True))
-        probabilities /= probabilities.sum(axis=1, keepdims=True)
-        probabilities = self._openings.blend(keys_of(standing.own, standing.other), probabilities)
-        probabilities[~legal] = 0  # in case of a hash collision
-        probabilities /= probabilities.sum(axis=1, keepdims=True)
-        found = np.zeros((len(sight.own), SQUARES))
-        np.add.at(found, position, np.take_along_axis(probabilities, TURNED[turn], axis=1))
-        return found / np.bincount(position, minlength=len(found))[:, None]
+    def _of_images(self, inputs: NetworkInputs, who: NDArray[np.float32]) -> NDArray[np.float64]:
+        board = encode(inputs)
+        logits: NDArray[np.float64] = self._network.run(OUTPUT, board, who, (SQUARES,))[:, 0]
+        logits[board[:, 2].reshape(-1, SQUARES) == 0] = -np.inf
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))

@@ -21,7 +21,7 @@ SEED_BITS = 64
 MIN_PROBABILITY = 0.02
 """Least probability of a move that is drawn."""
 
-# Of the mates in one of Lichess's games, by rating (`python -m bench.people_pace`).
+# Of the mates in one of Lichess's games, by rating (`python -m bench.people.pace`).
 _WIN_LOGIT, _WIN_LOGIT_PER_400 = 0.38, 0.29
 _SEED = re.compile(r"[0-9a-f]{16}")
 

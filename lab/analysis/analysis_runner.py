@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from bot.base.errors import DesdemonaError
 from bot.workers.jobs import finished_jobs
 from bot.workers.pools import Workers
+from engine.decision import Person
 from engine.formats.record import GameRecord, steps
 from engine.games import get_rules
 from engine.human.model import BadModel, HumanModel, PredictionQuery, predictions_of
@@ -28,6 +30,7 @@ from lab.analysis.analysed_games import (
     list_analysed_plies,
     positions_without_prediction,
 )
+from lab.analysis.elo import Standings, settled_ratings
 from lab.analysis.recorded_games import AnsweredMove, GivenGame
 from lab.analysis.reply_profiles import (
     AnalysisError,
@@ -38,6 +41,7 @@ from lab.analysis.reply_profiles import (
     profile,
 )
 from storage.database import Database
+from storage.research.archive import content_key
 
 _QUEUED_MOVES_PER_WORKER = 4
 """Number of moves queued for each worker."""
@@ -179,9 +183,17 @@ def _is_known(task: JudgeTask, costs: ReplyCosts | None) -> bool:
 
 
 async def predict(
-    analysis_id: int, model: HumanModel, database: Database, on_count: OnCount, stop: asyncio.Event
+    analysis_id: int,
+    model: HumanModel,
+    database: Database,
+    on_count: OnCount,
+    stop: asyncio.Event,
+    known: Standings = MappingProxyType({}),
 ) -> int:
     """Add a model's reply probabilities to positions that lack them, and return the number of positions.
+
+    Args:
+        known: Reconstructed ratings by game, used instead of recorded ones.
 
     Raises:
         BadModel: The model cannot predict the replies in a position.
@@ -196,7 +208,7 @@ async def predict(
             break
         # A batch of queries takes a while, and the event loop must still handle signals.
         probabilities = await asyncio.to_thread(
-            _probabilities, model, [(found, record) for _, found, record in batch]
+            _probabilities, model, [(found, record) for _, found, record in batch], known
         )
         predictions = [
             (position_id, each) for (position_id, _, _), each in zip(batch, probabilities, strict=True)
@@ -208,21 +220,28 @@ async def predict(
     return count
 
 
-def query_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> PredictionQuery:
+def query_of(
+    model: HumanModel, found: AnalysedPosition, record: GameRecord, known: Standings = MappingProxyType({})
+) -> PredictionQuery:
     """Return the model's query for a position, with as much of the game's history as the model uses."""
     latest: deque[object] = deque(maxlen=model.max_history_positions)
     for ply, (position, _) in enumerate(steps(record)):
         latest.append(position)
         if ply == found.ply:
             break
-    return PredictionQuery(tuple(latest), found.person)
+    own, other = found.rating, record.ratings[1 - found.side]
+    if known:
+        ratings = settled_ratings(known.get(content_key(record)))
+        own, other = ratings[found.side], ratings[1 - found.side]
+    person = Person(own, found.clock_s, None if other is None else round(other))
+    return PredictionQuery(tuple(latest), person)
 
 
 def _probabilities(
-    model: HumanModel, batch: Sequence[tuple[AnalysedPosition, GameRecord]]
+    model: HumanModel, batch: Sequence[tuple[AnalysedPosition, GameRecord]], known: Standings
 ) -> list[tuple[float, ...]]:
     game = get_rules(model.game)
-    queries = [query_of(model, found, record) for found, record in batch]
+    queries = [query_of(model, found, record, known) for found, record in batch]
     answers = []
     for (found, _), query, probabilities in zip(
         batch, queries, predictions_of(model, game, queries), strict=True

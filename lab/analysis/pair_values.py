@@ -35,10 +35,11 @@ from engine.opponents.pair_value import (
 )
 from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
-from lab.analysis.elo import SETTLED_GAMES, expected_result, rated_result, standings
+from lab.analysis.elo import SETTLED_GAMES, rated_result, standings
 from lab.analysis.persons import is_person
 from lab.analysis.recorded_games import GivenGame, first_copies, half_of, read_games, year_of
 from lab.analysis.reply_profiles import AnalysisError
+from lab.training.people.elo import expected_result
 from storage.evidence.inference.fixed import fixed_mean
 from storage.research.archive import content_key, draw_key
 

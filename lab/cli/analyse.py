@@ -32,6 +32,7 @@ from engine.protocols.score_settings import EngineSettings
 from engine.protocols.uci_scores import UciLink
 from lab.analysis.analysed_games import AnalysisSettings
 from lab.analysis.analysis_runner import AnalysisTally, predict, run_analysis
+from lab.analysis.elo import results_of, standings
 from lab.analysis.recorded_games import AnsweredMove, MoveFilter, read_games, select_moves
 from lab.analysis.reply_profiles import AnalysisError
 from storage.database import LONG_BUSY_TIMEOUT_S, Database
@@ -71,6 +72,12 @@ def analyse_command(
         bool,
         typer.Option(
             "--narrow", help="If --model is a folder, use only the models nearest to the person's rating."
+        ),
+    ] = False,
+    elo: Annotated[
+        bool,
+        typer.Option(
+            "--elo", help="With --model: rate people by the results of all imported games (for WTHOR)."
         ),
     ] = False,
     sample: Annotated[
@@ -157,7 +164,7 @@ def analyse_command(
     workers = LocalWorkers(concurrency or 1) if cluster is None else ClusterWorkers(cluster, concurrency)
     try:
         tally, predicted, number = asyncio.run(
-            _run(config.storage.url, analysis, settings, human, wanted, workers)
+            _run(config.storage.url, analysis, settings, human, elo, wanted, workers)
         )
     except BadModel as error:
         raise UsageError(f"--model: {error}") from None
@@ -180,6 +187,7 @@ async def _run(
     analysis: AnalysisSettings,
     settings: EngineSettings | None,
     human: HumanModel | None,
+    elo: bool,
     wanted: list[AnsweredMove],
     workers: LocalWorkers | ClusterWorkers,
 ) -> tuple[AnalysisTally, int, int | None]:
@@ -193,8 +201,9 @@ async def _run(
                 analysis, settings, wanted, database, workers, on_count, stop
             )
         if human is not None:
+            known = standings(await results_of(database, analysis.game)) if elo else {}
             with show_progress(human.info.name, None) as on_count:
-                predicted = await predict(analysis_id, human, database, on_count, stop)
+                predicted = await predict(analysis_id, human, database, on_count, stop, known)
     finally:
         await database.close()
     return tally, predicted, received[0] if received else None

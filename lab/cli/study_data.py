@@ -36,7 +36,6 @@ from lab.analysis.analysed_games import (
     predictions,
 )
 from storage.database import Database
-from storage.research.archive import each_game
 
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
@@ -140,14 +139,9 @@ class StudyOptions:
 
     def results(self) -> "list[RatedResult]":
         """The results of all imported games, in import order."""
-        from lab.analysis.elo import rated_result
+        from lab.analysis.elo import results_of
 
-        async def read(database: Database) -> "list[RatedResult]":
-            async with database.read() as session:
-                results = [rated_result(record) async for record in each_game(session, game=self.game)]
-            return [each for each in results if each is not None]
-
-        results = ask_database(self.context, read, self.database)
+        results = ask_database(self.context, lambda database: results_of(database, self.game), self.database)
         print_note(f"{len(results)} imported games with a result")
         return results
 

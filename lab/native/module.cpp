@@ -1,4 +1,4 @@
-// The Python module of training: evaluations and networks learned by the core's own games.
+// The Python module of training: the core's own games, and people's, to learn from.
 #include <nanobind/nanobind.h>
 
 namespace nb = nanobind;
@@ -6,6 +6,7 @@ namespace nb = nanobind;
 void bind_othello_training(nb::module_& m);  // bindings_othello_training.cpp
 void bind_linear_training(nb::module_& m);   // bindings_linear_training.cpp
 void bind_self_play(nb::module_& m);         // bindings_self_play.cpp
+void bind_human_games(nb::module_& m);       // bindings_human_games.cpp
 
 NB_MODULE(_training, m) {
     m.doc() = "Training in C++: self-play and learning of evaluations.";
@@ -14,4 +15,5 @@ NB_MODULE(_training, m) {
     bind_othello_training(m);
     bind_linear_training(m);
     bind_self_play(m);
+    bind_human_games(m);
 }

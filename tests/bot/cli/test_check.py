@@ -72,9 +72,9 @@ async def test_models_of_people_are_tried(tmp_path: Path) -> None:
     [
         (
             "another",
-            "probabilities by mine (which was trained with another, not with othello-wthor); connect4 by",
+            "probabilities by mine (which was trained with another, not with othello-people-128x10); ",
         ),
-        ("othello-wthor", "probabilities by mine; connect4 by"),
+        ("othello-people-128x10", "probabilities by mine; connect4 by"),
         ("", "probabilities by mine; connect4 by"),
     ],
 )

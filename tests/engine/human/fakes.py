@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from engine.decision import Candidate, ModelInfo, Person
 from engine.game import Game
 from engine.games import get_rules
@@ -80,3 +83,30 @@ class OneModel(ModelRegistry):
     @contextmanager
     def lend(self, game_name: str) -> Iterator[GameModels]:
         yield self.models(game_name)
+
+
+class FakeNetwork:
+    """A network of people's moves whose logits depend on every input in another way."""
+
+    info = ModelInfo("people", "fake", "f" * 64)
+
+    def __init__(self, planes: int, squares: int) -> None:
+        rng = np.random.default_rng(0)
+        self._origin, self._target = rng.standard_normal((2, planes * squares, squares)) / 10
+        self.people: list[Person] = []
+        self.boards: list[NDArray[np.float32]] = []
+
+    def who(self, people: Sequence[Person]) -> NDArray[np.float32]:
+        """Remember the people; their columns are their ratings."""
+        self.people += people
+        return np.array([[person.rating or 0] for person in people], dtype=np.float32)
+
+    def run(
+        self, output: str, board: NDArray[np.float32], who: NDArray[np.float32], shape: tuple[int, ...]
+    ) -> NDArray[np.float64]:
+        assert output == "moves"
+        self.boards += list(board)
+        flat = board.reshape(len(who), -1)
+        logits: NDArray[np.float64] = (flat @ self._origin)[:, :, None] + (flat @ self._target)[:, None]
+        assert logits.shape[1:] == shape
+        return logits

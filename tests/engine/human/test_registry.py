@@ -151,7 +151,7 @@ def test_a_file_that_breaks_later_costs_no_game(tmp_path: Path) -> None:
 def test_what_comes_with_the_program() -> None:
     with ModelRegistry().lend("othello") as models:
         assert models.human.game == "othello"
-        assert models.human.info.kind == "othello"
+        assert models.human.info.kind == "people"
     with ModelRegistry().lend("connect4") as models:
         assert models.human.info.kind == "shallow"
 

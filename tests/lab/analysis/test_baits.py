@@ -10,7 +10,7 @@ import pytest
 
 from engine.decision import ModelInfo
 from engine.game import WIN_CENTI
-from engine.human.model import OTHELLO
+from engine.human.model import PEOPLE
 from engine.judge import JUDGE_VERSION, ReplyCosts
 from lab.analysis.analysed_games import StoredPosition
 from lab.analysis.baits import (
@@ -27,7 +27,7 @@ from tests.engine.human.test_reply_probabilities import prior_over
 from tests.lab.analysis.samples import REPLIES, costs_of, position
 from tests.lab.analysis.test_study import TRAP, calibrated
 
-NET = ModelInfo(OTHELLO, "net", "e" * 64)
+NET = ModelInfo(PEOPLE, "net", "e" * 64)
 HUMAN = (0.5, 0.3, 0.2)
 PLAIN = ([0, 0, 0], [10, 10, 10], [20, 20, 20])  # nothing looks better than the best
 BEST, BAIT, WORST = range(3)

@@ -9,12 +9,12 @@ from lab.analysis.elo import (
     SETTLED_GAMES,
     EloStanding,
     RatedResult,
-    expected_result,
     games_before,
     rated_result,
     standings,
     with_ratings,
 )
+from lab.training.people.elo import expected_result
 from storage.research.archive import content_key
 from tests.lab.analysis.samples import position
 
@@ -47,19 +47,19 @@ def test_ratings_follow_the_results_in_the_order_of_years() -> None:
         ]
     )
     assert found["a"] == (EloStanding(1500.0, 0), EloStanding(1500.0, 0))
-    assert found["b"] == (EloStanding(1500.0, 0), EloStanding(1540.0, 1))
-    ann = 1540.0 + 80.0 * expected_result(1500.0, 1540.0)
-    assert found["c"] == (EloStanding(1460.0, 1), EloStanding(pytest.approx(ann), 2))  # type: ignore[arg-type]
+    assert found["b"] == (EloStanding(1500.0, 0), EloStanding(1530.0, 1))
+    ann = 1530.0 + 60.0 * expected_result(1500.0, 1530.0)
+    assert found["c"] == (EloStanding(1470.0, 1), EloStanding(pytest.approx(ann), 2))  # type: ignore[arg-type]
 
 
-def test_ratings_settle_after_forty_games() -> None:
-    many = [result(str(at), 2000, ("Ann", f"guest {at}"), 1.0) for at in range(42)]
+def test_ratings_settle_after_twenty_games() -> None:
+    many = [result(str(at), 2000, ("Ann", f"guest {at}"), 1.0) for at in range(22)]
     found = standings(many)
-    ratings = [found[str(at)][0].rating for at in range(42)]
+    ratings = [found[str(at)][0].rating for at in range(22)]
     gains = [later - before for before, later in pairwise(ratings)]
-    assert gains[39] == pytest.approx(80.0 * expected_result(1500.0, ratings[39]))
-    assert gains[40] == pytest.approx(24.0 * expected_result(1500.0, ratings[40]))
-    assert found["41"][0].games == 41
+    assert gains[19] == pytest.approx(60.0 * expected_result(1500.0, ratings[19]))
+    assert gains[20] == pytest.approx(24.0 * expected_result(1500.0, ratings[20]))
+    assert found["21"][0].games == 21
 
 
 def test_experience_is_the_games_of_earlier_years() -> None:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.human import registry as people
 from tests.bot.conftest import Command
 from tests.lab.training.lc0_files import pawn_pusher
 
@@ -91,12 +90,3 @@ def test_a_folder_that_is_none(desdemona: Command, published: Path, tmp_path: Pa
     status, _, err = desdemona("lab", "show-model", str(tmp_path))
     assert status == 2
     assert "no Maia network" in err
-
-
-def test_what_is_for_the_program_alone_is_not_shown(desdemona: Command) -> None:
-    """The network of Othello carries openings, as long as a book."""
-    path = Path(people.__file__).parent / "othello_human.onnx"
-    status, shown, _ = desdemona("lab", "show-model", str(path))
-    assert status == 0
-    assert "characters, machine-readable" in shown
-    assert len(shown) < 10_000

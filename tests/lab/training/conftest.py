@@ -9,7 +9,7 @@ from tests.lab.training.othello_games import random_games, write_wthor
 
 # PyTorch is large, and only needed to train what comes with the program trained: `make dev` goes without.
 HAS_PYTORCH = find_spec("torch") is not None
-collect_ignore = [] if HAS_PYTORCH else ["test_human_othello_net.py", "test_network_descent.py"]
+collect_ignore = [] if HAS_PYTORCH else ["test_network_descent.py"]
 
 
 @pytest.fixture

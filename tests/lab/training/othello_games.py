@@ -2,14 +2,10 @@
 
 import random
 import struct
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from engine.games.othello import PASS, Othello, OthelloPosition
-from lab.training import human_othello
 
 _GAME = Othello()
 
@@ -43,9 +39,3 @@ def random_games(count: int, seed: int = 1) -> list[list[int]]:
     """The discs as placed in some games at random."""
     rng = random.Random(seed)
     return [[move for _, move in random_game(rng) if move != PASS] for _ in range(count)]
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
-    """The training's command."""
-    monkeypatch.setattr(sys, "argv", ["human_othello", *map(str, arguments)])
-    human_othello.main()

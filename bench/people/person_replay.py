@@ -1,12 +1,12 @@
 """Replays people's games in order, and measures what is learned of each person (`engine.person`).
 
-    python -m bench.person_replay --data FOLDER
+    python -m bench.people.person_replay --data FOLDER
 
-The data are made by `python -m bench.person_data`. For each person, every reply is predicted from the games
-before it, and then folded. The benchmark prints the nats gained per reply over the network that knows the
-rating, by the number of games before, for the memory, the vector, the tilt and all together; how often an
-error is repeated, predicted and happened; and how errors happened / expected differ between persons. The
-prior of the tilt is learned from the other half of the persons.
+The data are made by `python -m bench.people.person_data`. For each person, every reply is predicted from
+the games before it, and then folded. The benchmark prints the nats gained per reply over the network that
+knows the rating, by the number of games before, for the memory, the vector, the tilt and all together; how
+often an error is repeated, predicted and happened; and how errors happened / expected differ between
+persons. The prior of the tilt is learned from the other half of the persons.
 """
 
 import argparse
@@ -277,7 +277,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, required=True, help="folder of `bench.person_data`")
+    parser.add_argument("--data", type=Path, required=True, help="folder of `bench.people.person_data`")
     parser.add_argument("--persons", type=int, default=10_000, help="use only the first")
     parser.add_argument("--forgetting", type=float, default=FORGETTING, help="of the tilt")
     parser.add_argument("--ways", type=int, nargs="*", default=range(len(WAYS)), help="numbers from 0")

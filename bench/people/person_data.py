@@ -1,6 +1,6 @@
-"""Prepares people's games for `bench.person_replay`: what the models say about each reply, one file a person.
+"""Prepares people's games for `bench.people.person_replay`: what models say of each reply, a file a person.
 
-    python -m bench.person_data --wthor FOLDER --out FOLDER [--from-year 2016 --to-year 2019 --persons 100]
+    python -m bench.people.person_data --wthor FOLDER --out FOLDER [--persons 100]
 
 Persons with enough games in these years come in an order drawn by their names; programs by name are left out.
 Ratings are reconstructed from the results of all years. Files that exist are kept, so that the work can be
@@ -80,7 +80,7 @@ def costs(game: Game[Any], searcher: NativeSearcher, position: Any, depth: int) 
 
 
 def arrays(name: str, games: Sequence[PlayedGame], registry: ModelRegistry, depth: int) -> dict[str, Any]:
-    """What `bench.person_replay.read_person` reads."""
+    """What `bench.people.person_replay.read_person` reads."""
     game, searcher = get_rules(GAME), make_searcher(GAME, TABLE_MB)
     assert isinstance(searcher, NativeSearcher)
     rows: dict[str, list[Any]] = defaultdict(list)

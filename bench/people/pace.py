@@ -1,6 +1,6 @@
 """How people use their time at chess, and how many take a mate in one: the numbers in `engine.person`.
 
-    python -m bench.people_pace GAMES.pgn
+    python -m bench.people.pace GAMES.pgn
 
 For moves with clocks in the file: the logarithm of the time that a move took over its even share of the clock
 (`engine.person.pace.even_share_s`) by moves made, and its spread. For positions with a mate in one: how many

@@ -1,0 +1,1 @@
+"""Models whose networks predict people's moves by rating (`lab.training.people`)."""
