@@ -22,7 +22,7 @@ from bot.parts.values import (
     Story,
     TablePart,
 )
-from bot.text.values_text import number, time_text, title_of
+from bot.text.values_text import time_text, title_of
 from bot.views.addresses import opponent_path
 from bot.views.games import reason_text, result_label
 from bot.views.moments import Moment, facts_table, read_moment_of
@@ -249,12 +249,12 @@ def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveM
     counts = [mark for mark in marks if mark.state != "dropped"]
     taken, set_ = sum(bool(mark.is_taken) for mark in counts), sum(mark.bait is not None for mark in counts)
     slips = sum(mark.is_slip for mark in counts)
+    unjudged = sum(mark.is_unjudged for mark in counts)
     colour = f" with {sides[stored.our_side]}" if sides else ""
     ours = "" if stored.our_rating is None else f", {stored.our_rating}"
     clock = ""
     if stored.clock_initial_s is not None:
-        minutes = number(stored.clock_initial_s / 60, 0 if stored.clock_initial_s % 60 == 0 else 1)
-        clock = f", {minutes}+{stored.clock_increment_s or 0}"
+        clock = f", {stored.clock_initial_s / 60:g}+{stored.clock_increment_s or 0}"
     match = match_of(stored)
     return Heading(
         stored.opponent_name,
@@ -275,6 +275,7 @@ def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveM
             Pill(time_text(stored.started_at)),
             Pill(f"{taken} of {set_}", "baits taken", mood="bad" if taken else "quiet"),
             Pill(str(slips), "slip" if slips == 1 else "slips", mood="warn" if slips else "quiet"),
+            *([Pill(plural(unjudged, "reply", "replies"), "not judged yet")] if unjudged else ()),
         ),
         pills_name="The game",
     )

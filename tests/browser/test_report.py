@@ -381,14 +381,33 @@ def test_before_the_judge_no_bait_and_no_cost_is_named(finished: Page, is_made: 
     notes = "return [...document.querySelectorAll('.note-best')].map((note) => note.textContent)"
     assert "best" not in finished.driver.execute_script(notes)
     # The reply played is the worst one, and the better ones are in sight.
-    finished.find(".chart svg")
-    cut = finished.driver.execute_script(
+    assert lines_in_sight(finished) == len(decision["replies"])
+
+
+def lines_in_sight(page: Page) -> int:
+    """Number of the chart's lines that are drawn and not cut."""
+    page.find(".chart svg")
+    seen: int = page.driver.execute_script(
         "const height = Number(document.querySelector('.chart .clip').getAttribute('height'));"
-        "const isCut = ({y}) => y < 0 || y > height;"
+        "const isSeen = ({y}) => y >= 0 && y <= height;"
         "const lines = [...document.querySelectorAll('.chart .line')];"
-        "return lines.filter(({points}) => [...points].some(isCut)).length"
+        "return lines.filter(({points}) => points.length && [...points].every(isSeen)).length"
     )
-    assert (finished.count(".chart .line"), cut) == (len(decision["replies"]), 0)
+    return seen
+
+
+def test_a_move_that_nobody_answered_has_a_chart_of_all_replies(finished: Page) -> None:
+    report = report_of(finished)
+    decision = report["decisions"][answered(report)[0]]
+    decision |= {"reply": None, "reply_name": None, "outcome": None, "state": "confirmed"}
+    decision |= {"best": None, "judged": None, "forecast": None}
+    for reply in decision["replies"]:
+        reply["judged"] = None
+    report["decisions"] = [decision]
+    show_report(finished, report)
+    assert lines_in_sight(finished) == len(decision["replies"])
+    caption = finished.text(".chart figcaption")
+    assert finished.find(".chart svg").get_attribute("aria-label") == caption
 
 
 def test_traps_are_listed_by_probability_and_cost(finished: Page) -> None:

@@ -11,19 +11,22 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import FORECAST_RULE
 from engine.expected import WHOLE
+from engine.figure_9 import FIGURE_9_RULE
 from storage.errors import decoding
 from storage.evidence.reading import read_games
 from storage.evidence.slips import is_slip
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
 from storage.filters import Filters, game_conditions
-from storage.ledger.judgements import judgement_of_decision
+from storage.ledger.judgements import judged_game, judgement_of_decision
 from storage.records import GameResult, GameStatus
 from storage.tables.games import (
     DecisionRow,
     ForecastRow,
     GameRow,
+    JudgedGameRow,
     JudgementRow,
     OpponentRow,
+    OutcomeRow,
     ReplyTimeRow,
     move_order,
 )
@@ -113,6 +116,8 @@ class MoveMark:
     """The judge's cost of the reply, as a share of the game; None if it has not been judged yet."""
     is_slip: bool
     """See `storage.evidence.slips`."""
+    is_unjudged: bool
+    """Whether the judge has yet to judge the reply, which may be a slip."""
     created_at: datetime
     sent_at: datetime | None
     confirmed_at: datetime | None
@@ -208,6 +213,13 @@ async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
             ForecastRow.bait,
             ForecastRow.is_taken,
             JudgementRow.cost,
+            and_(
+                OutcomeRow.reply.is_not(None),
+                OutcomeRow.rule == FIGURE_9_RULE,
+                DecisionRow.is_decided.is_not(None),
+                JudgementRow.cost.is_(None),
+                JudgedGameRow.game_id.is_(None),
+            ).label("is_unjudged"),
             DecisionRow.created_at,
             DecisionRow.sent_at,
             DecisionRow.confirmed_at,
@@ -216,7 +228,10 @@ async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
         .outerjoin(
             ForecastRow, and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST_RULE)
         )
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .outerjoin(JudgedGameRow, judged_game())
         .outerjoin(JudgementRow, judgement_of_decision())
+        .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id)
         .where(DecisionRow.game_id == game_id, DecisionRow.takeback == 0)
         .order_by(DecisionRow.ply)
@@ -241,6 +256,7 @@ def _mark(row: Any) -> MoveMark:
             "bait": row.bait if counts else None,
             "is_taken": row.is_taken if counts and row.bait is not None else None,
             "cost": None if row.cost is None else row.cost / WHOLE,
+            "is_unjudged": bool(row.is_unjudged),  # null without an outcome
             "is_slip": is_slip(row.cost, is_taken=bool(row.is_taken), is_decided=row.is_decided),
         }
     )

@@ -122,6 +122,18 @@ async def test_marks_and_facts_of_a_fall(database: Database) -> None:
     ]  # fmt: skip
 
 
+async def test_a_list_of_traps_names_the_bait_that_was_taken(database: Database) -> None:
+    told = await _told(database, tempting_game)
+    assert told.forecast is not None
+    (bait,) = told.forecast.baits
+    likelier = replace(bait, reply="a7a6", name="a6", probability=0.9)
+    two = replace(told, forecast=replace(told.forecast, baits=(likelier, bait)))
+    assert "d5, which costs" in str(_judged(two).entry)
+    left = with_verdict(two, "e7e5", 0, "e7e5")
+    left = replace(left, forecast=replace(two.forecast, is_taken=False))
+    assert "a6, which costs" in str(_judged(left).entry)
+
+
 async def test_what_was_played_instead_is_marked(database: Database) -> None:
     found = _judged(await _told(database, tempting_game, "g8f6"))
     assert [mark.kind for mark in found.marks] == ["trap", "best", "played"]

@@ -91,7 +91,7 @@ async def test_before_the_judge_no_bait_is_named_and_no_cost(database: Database)
     assert "Not judged yet. Anna played d5. A deep search that judges the reply has not run yet." in shown
     assert "There was no bait here" not in shown
     assert " cost " not in shown
-    assert "0 of 0 baits taken" in shown
+    assert "0 of 0 baits taken; 0 slips; 1 reply not judged yet" in shown
     assert "Baits are not known for 1 move." in shown
     # Even if one were listed.
     (made,) = found[0].decisions
@@ -150,6 +150,7 @@ async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
                     baits_set=sum(mark.bait is not None for mark in marks),
                     baits_taken=sum(mark.is_taken is True for mark in marks),
                     slips=sum(mark.is_slip for mark in marks),
+                    unjudged=sum(mark.is_unjudged for mark in marks),
                 )
                 == counted
             )

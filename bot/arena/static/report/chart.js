@@ -78,16 +78,18 @@ function depthLabel(name, x, room) {
 /**
  * The lines that set the scale; the others are clipped to it. They are the named ones; until the best reply is known,
  * also those that end above one of them, since the best of what is shown would otherwise pass for the best reply.
+ * Without a named one, as after a last move that nobody answered, they are all lines.
  */
 function scaled(lines) {
   const named = lines.filter(({ kind }) => kind !== "rest");
+  if (!named.length) return lines;
   if (named.some(({ kind }) => kind === "best")) return named;
   const end = ({ points }) => points.at(-1).value;
   const lowest = Math.min(...named.map(end));
   return lines.filter((line) => end(line) >= lowest);
 }
 
-function draw(lines, width) {
+function draw(lines, width, caption) {
   const named = lines.filter(({ kind }) => kind !== "rest");
   const values = scaled(lines).flatMap(({ points }) => points.map(({ value }) => value));
   const room = Math.max(1, Math.max(...values) - Math.min(...values)) * 0.12;
@@ -118,7 +120,7 @@ function draw(lines, width) {
   const labels = spread(named.map(({ kind, reply, points }) => ({ kind, text: reply.name, x: x(points.at(-1).at) + 9, y: y(points.at(-1).value) + 4 })));
   const labelled = labels.map((label) => svg("text", { class: `name name-${label.kind}`, x: label.x, y: label.y.toFixed(1) }, label.text));
   const words = named.map(({ kind, reply }) => say("{move} ({kind}) ends at {score}", { move: reply.name, kind: KINDS[kind], score: scoreText(reply.judged?.score_text ?? reply.their_text) })).join("; ");
-  return svg("svg", { width, height: HEIGHT, role: "img", "aria-label": say("How the replies look by search depth: {words}.", { words }) }, grid, below, inside, dots, labelled);
+  return svg("svg", { width, height: HEIGHT, role: "img", "aria-label": named.length ? say("How the replies look by search depth: {words}.", { words }) : caption }, grid, below, inside, dots, labelled);
 }
 
 /** A figure whose chart is redrawn to fill the width, so that its text stays readable; null: there is nothing to compare. */
@@ -133,18 +135,19 @@ export function depthChart({ decision, game, isPlayer, person = null, isBlind })
   const last = depthNames(lines[0].reply).length;
   const searched = isBlind ? names.slice(0, last) : [say("{first} to {last} plies ahead", { first: 2, last: names[last - 1] })];
   const depths = sayList([...searched, ...names.slice(last)]);
+  const caption = unit ? say("How good each reply looks {whose}, in {unit}, {depths}", { whose, unit, depths }) : say("How good each reply looks {whose}, {depths}", { whose, depths });
   let drawn = 0;
   new ResizeObserver(([{ contentRect }]) => {
     const width = Math.min(WIDEST, Math.floor(contentRect.width));
     if (width < 100 || width === drawn) return;
     drawn = width;
-    place.replaceChildren(draw(lines, width));
+    place.replaceChildren(draw(lines, width, caption));
   }).observe(place);
   const keys = ["trap", "best", "played"].filter((kind) => lines.some((line) => line.kind === kind));
   return el(
     "figure",
     { class: "chart" },
-    el("figcaption", {}, unit ? say("How good each reply looks {whose}, in {unit}, {depths}", { whose, unit, depths }) : say("How good each reply looks {whose}, {depths}", { whose, depths })),
+    el("figcaption", {}, caption),
     place,
     el("p", { class: "chart-keys" }, keys.map((kind) => el("span", { class: `chart-key chart-key-${kind}` }, KINDS[kind]))),
   );

@@ -173,7 +173,7 @@ def _game(rng: random.Random, key: int, who: int, template: PlayedGame) -> Row:
         "our_side": template.our_side,
         "rated": rng.random() < 0.7,
         "speed": rng.choice(["blitz", "rapid"]),
-        "clock_initial_s": rng.choice([None, 180, 90]),
+        "clock_initial_s": rng.choice([None, 180, 45]),
         "clock_increment_s": rng.choice([None, 2]),
         "opponent_id": who,
         "our_rating": rng.choice([None, *range(1500, 1900, 37)]),

@@ -16,6 +16,7 @@ from tests.bot.dashboard.numbers.recount import (
     TITLES,
     at,
     counts,
+    is_unjudged,
     of_day,
     percent,
     plural,
@@ -413,6 +414,7 @@ def _marks(data: Exported, game: int) -> list[Row]:
                 "is_taken": is_taken,
                 "cost": None if outcome is None else outcome["cost"],
                 "is_slip": outcome is not None and bool(outcome["is_error"] and not is_taken),
+                "is_unjudged": outcome is not None and is_unjudged(data, outcome),
                 **{
                     name: None if time is None else f"{time:%Y-%m-%dT%H:%M:%SZ}"
                     for name, time in zip(("created_at", "sent_at", "confirmed_at"), times, strict=True)
@@ -468,7 +470,7 @@ def _head(data: Exported, game: Row) -> list[str]:
     ours = "" if game["our_rating"] is None else f", {game['our_rating']}"
     clock = ""
     if game["clock_initial_s"] is not None:
-        minutes = rounded(game["clock_initial_s"] / 60, 1 if game["clock_initial_s"] % 60 else 0)
+        minutes = {180: "3", 45: "0.75"}[game["clock_initial_s"]]
         clock = f", {minutes}+{game['clock_increment_s'] or 0}"
     return [
         f"Games · {TITLES[game['game']]} · {game['site']} · {game['account']} · {game['site_game_id']}",
@@ -480,6 +482,11 @@ def _head(data: Exported, game: Row) -> list[str]:
         of_day(game["started_at"], "%Y-%m-%d %H:%M"),
         f"{found.baits_taken} of {found.baits_set} baits taken",
         plural(found.slips, "slip"),
+        *(
+            [f"{plural(found.unjudged, 'reply').replace('replys', 'replies')} not judged yet"]
+            if found.unjudged
+            else []
+        ),
     ]
 
 
