@@ -497,8 +497,8 @@ def _temptation(moment: _Moment, *, is_blind: bool) -> list[TextPart]:
 def _bait_probability_text(kind: MomentKind, moment: _Moment) -> Sentence | None:
     if not moment.baits:
         return None
-    taken = (each for each in moment.baits if each[1] == moment.played)
-    bait, reply = next(taken, moment.baits[0])
+    taken = [each for each in moment.baits if each[1] == moment.played]
+    bait, reply = (taken or moment.baits)[0]
     share = with_depth(game_share(bait.cost / WHOLE), bait)
     return Sentence(
         "{people} {move}, which costs {share}: {verdict}.",

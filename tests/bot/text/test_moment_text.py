@@ -127,10 +127,11 @@ async def test_a_list_of_traps_names_the_bait_that_was_taken(database: Database)
     assert told.forecast is not None
     (bait,) = told.forecast.baits
     likelier = replace(bait, reply="a7a6", name="a6", probability=0.9)
-    two = replace(told, forecast=replace(told.forecast, baits=(likelier, bait)))
+    forecast = replace(told.forecast, baits=(likelier, bait))
+    two = replace(told, forecast=forecast)
     assert "d5, which costs" in str(_judged(two).entry)
     left = with_verdict(two, "e7e5", 0, "e7e5")
-    left = replace(left, forecast=replace(two.forecast, is_taken=False))
+    left = replace(left, forecast=replace(forecast, is_taken=False))
     assert "a6, which costs" in str(_judged(left).entry)
 
 
