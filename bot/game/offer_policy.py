@@ -88,7 +88,6 @@ def should_resign(facts: OfferFacts, config: MannersConfig) -> bool:
         and facts.plies >= MIN_COUNTED_PLIES
         and len(last) == config.resign_moves
         and all(score <= -config.resign_score_centi for score in last)
-        and facts.is_decided is not False
         and _is_rated_at_least(facts.opponent_rating, config.resign_min_rating)
     )
 

@@ -34,7 +34,7 @@ def fit_pair_command(
     seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 1,
     output: Annotated[ShowFormat, typer.Option(help="Output format.")] = ShowFormat.TABLE,
 ) -> None:
-    """Fit a logistic of score, stage and rating difference to the results of people's games.
+    """Fit what a position is worth between two players.
 
     Prints its log-loss on games that were held out, beside that of the game's own scale.
     """

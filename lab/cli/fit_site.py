@@ -24,7 +24,7 @@ def fit_site_command(
         Path | None, typer.Option(help="Card of the people model; default: the bundled one.")
     ] = None,
 ) -> None:
-    """Learn a site's tilt and scale of ratings from its analysed games.
+    """Learn a site's tilt and its scale of ratings.
 
     It learns from one half of the persons, selected with --seed, and counts the errors of the other half.
     """

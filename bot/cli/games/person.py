@@ -43,7 +43,7 @@ def show(
 
 
 def forget(context: typer.Context, site: SiteArgument, name: NameArgument) -> None:
-    """Forget what the program has learned of a person, and learn nothing of them any more.
+    """Forget a person, and learn nothing of them any more.
 
     The person's games stay. The command can be used while the bot plays.
     """

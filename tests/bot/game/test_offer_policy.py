@@ -47,12 +47,6 @@ def test_no_draw_in_a_game_that_is_decided_between_the_two() -> None:
     assert not should_accept_draw(replace(FACTS, is_decided=True), CONFIG)
 
 
-def test_no_resignation_while_this_opponent_may_still_lose() -> None:
-    assert should_resign(LOST, CONFIG)
-    assert should_resign(replace(LOST, is_decided=True), CONFIG)
-    assert not should_resign(replace(LOST, is_decided=False), CONFIG)
-
-
 @pytest.mark.parametrize(
     "facts",
     [

@@ -18,7 +18,7 @@ from tests.bot.dashboard.numbers.recount import (
 )
 from tests.bot.dashboard.numbers.trials import counting
 
-RULES = {"judge": 4, "baits": 4, "figure_9": 2}
+RULES = {"judge": 4, "baits": 5, "figure_9": 2}
 REPLIES, TRAPS = 20_000, 4_000
 """Where the intervals of groups are tightest (docs/statistics.md)."""
 
@@ -182,7 +182,7 @@ _GAMES_NOTE = (
     "the paper's rule, at the player's depth; decided: replies in decided positions."
 )
 _RULES_NOTE = (
-    "Costs and errors: judge, version 4. Baits: rule 4. Figure 9: paper's rule 2, at the player's depth."
+    "Costs and errors: judge, version 4. Baits: rule 5. Figure 9: paper's rule 2, at the player's depth."
 )
 _EXPECTED_NOTE = (
     "An error costs 10 % of the game or more by the judge, a deep search of fixed size. A bait is a likely "
