@@ -477,7 +477,7 @@ async def test_a_database_of_earlier_rules_is_judged_anew(url: str) -> None:
 
     again = await recheck(database)
     assert (again.judged, again.forecast, again.completed, again.wrong) == (0, 0, 0, [])
-    assert await whole_books(database) == before
+    assert await whole_books(database) == now
     await database.close()
 
 
