@@ -255,10 +255,10 @@ def fit(learned: Sequence[PairSample]) -> Coefficients:
         found -= step
         if np.abs(step).max() < _SMALL_STEP:
             break
-    try:
-        return Coefficients(*(float(each) for each in found))
-    except ValueError as error:
-        raise AnalysisError(f"{len(learned)} positions do not determine the coefficients: {error}") from None
+    named = dict(zip((each.name for each in fields(Coefficients)), map(float, found), strict=True))
+    if min(named["score"], named["score"] + named["score_stage"]) <= 0:
+        raise AnalysisError(f"{len(learned)} positions do not determine the coefficients")
+    return Coefficients(**named)
 
 
 def measure(

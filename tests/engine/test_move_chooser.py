@@ -36,8 +36,8 @@ from tests.engine.positions import positions, random_position
 
 othello = Othello()
 native = NativeOthelloSearcher(table_mb=16)
-KINDS = tuple(kind for kind in STRATEGIES if kind not in ("opponent_model_uci", "calibrated_uci"))
-"""Without those that are their namesakes where there is no engine; tests/engine/human has them."""
+KINDS = tuple(kind for kind in STRATEGIES if kind not in ("opponent_model_uci", "calibrated_uci", "like"))
+"""Without those that are their namesakes where there is no engine, and without a model of people."""
 _choices = {"assessment": st.sampled_from(Assessment), "decided": st.sampled_from(DecidedScores)}
 params = st.builds(TrapParams, margin_centi=st.sampled_from([0, 100, 800]), **_choices) | st.builds(
     TrapParams,
