@@ -679,18 +679,17 @@ class GameRunner:
     async def _forecast(self, stored: StoredDecision, decision: Decision) -> None:
         """Store the forecast of the reply, even if the reply is already known."""
         game = self._ledger.game
-        known = await self._ledger.known_person(stored, self._services.models)
-        job = forecast_job(
-            self._services.models,
-            decision,
-            self._positions_before(stored),
-            person=Person(game.opponent_rating, opponent_rating=game.our_rating),
-            initial_s=game.clock_initial_s,
-            increment_s=game.clock_increment_s,
-            sources=self._services.strong.sources.get(decision.game, ()),
-            known=known,
-        )
         try:
+            job = forecast_job(
+                self._services.models,
+                decision,
+                self._positions_before(stored),
+                person=Person(game.opponent_rating, opponent_rating=game.our_rating),
+                initial_s=game.clock_initial_s,
+                increment_s=game.clock_increment_s,
+                sources=self._services.strong.sources.get(decision.game, ()),
+                known=await self._ledger.known_person(stored, self._services.models),
+            )
             forecast = await self._services.pool.run(job, decision.game, rank=JobRank.FORECAST)
         except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
             logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)

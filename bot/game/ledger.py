@@ -141,9 +141,11 @@ class GameLedger:
         self._scores: dict[int, tuple[int, bool | None]] = {}
         # Whether the game is over in the database, so that it has a summary.
         self._is_closed = False
+        self._has_asked_models = False
+        # Of persons' states by the present models; None without a model of people.
+        self._person_version: str | None = None
+        # The person's state before the game, once it has been read.
         self._state: PersonState | None = None
-        # Whether the person's state has been read: once, since it is the one before the game.
-        self._is_state_read = False
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
 
@@ -368,16 +370,18 @@ class GameLedger:
         """
         if self.game.opponent_is_bot or self.game.site == MATCH_SITE:
             return None
+        if not self._has_asked_models:
+            self._person_version = await asyncio.to_thread(_version_of, self.game.game, registry)
+            self._has_asked_models = True
+        if self._person_version is None:
+            return None
         async with self._database.read() as session:
             if await is_person_of_game_forgotten(session, self.game.id):
                 return None
-            known = None if self._is_state_read else await state_for_game(session, self.game.id)
+            known = None if self._state is not None else await state_for_game(session, self.game.id)
             earlier = await earlier_replies(session, self.game.id, stored.ply)
-        if not self._is_state_read:
-            self._state = await asyncio.to_thread(_usable_state, self.game.game, known, registry)
-            self._is_state_read = True
         if self._state is None:
-            return None
+            self._state = await asyncio.to_thread(_usable_state, known, self._person_version)
         replies = await asyncio.to_thread(_earlier, earlier, self._state.version)
         return KnownPerson(self._state, stored.ply + 1, replies)
 
@@ -688,21 +692,24 @@ def _without_bad_start(snapshot: GameSnapshot) -> GameSnapshot:
     return snapshot
 
 
-def _usable_state(game: str, known: StoredState | None, registry: ModelRegistry) -> PersonState | None:
-    """A person's state by the present models, with nothing in it if there is none; None without models."""
+def _version_of(game: str, registry: ModelRegistry) -> str | None:
+    """The version of persons' states by the present models of a game; None without a model of people."""
     try:
         with registry.lend(game) as models:
             model = person_model_of(game, models)
     except BadModel:
         return None
-    if model is None:
-        return None
+    return None if model is None else model.version
+
+
+def _usable_state(known: StoredState | None, version: str) -> PersonState:
+    """A person's state by the present models, with nothing in it if there is none."""
     try:
         state = None if known is None else PersonState.from_bytes(known.state)
     except RecordError as error:  # it will be built again (`bot.threads.person_fold`)
         logger.warning("%s", error)
         state = None
-    return state if state is not None and state.version == model.version else PersonState(model.version)
+    return state if state is not None and state.version == version else PersonState(version)
 
 
 def _earlier(recorded: Sequence[tuple[bytes, str]], version: str) -> tuple[FoldedReply, ...]:
