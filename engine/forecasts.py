@@ -238,7 +238,7 @@ def _of_known_person(
     anybody = _of_anybody(faced.prediction)
     state, model = known.state, faced.model
     if state.version != model.version or len(anybody.probabilities) < 2:
-        return anybody  # the state is being built anew by the present models
+        return anybody  # the present models are rebuilding the state
     start = tilts_at_start(state, model, person.rating, seconds)
     made = predict_person(model, state, faced.position, tilts_after(start, state, model, known.earlier))
     return replace(anybody, probabilities=made.probabilities, base=made.base, person=made.use)

@@ -1,8 +1,8 @@
 """What the program has learned of a person: sentences for their own page, and everything for download.
 
 A sentence is said only from `MIN_REPLIES` judged replies on, and at most `MAX_SENTENCES` of one game: whether
-the person errs more or less often than others of the same rating (if the 95 % interval excludes that there is
-no difference), the error that they repeated most, and how often they reply as before in a position that comes
+the person errs more or less often than others of the same rating (if the 95 % interval excludes no
+difference), the error that they repeated most, and how often they reply as before in a position that comes
 again.
 """
 

@@ -35,7 +35,7 @@ class RoleWorker(ABC):
         self._has_work = asyncio.Event()
 
     def wake(self) -> None:
-        """Announce that there is more to do."""
+        """Announce more work."""
         self._has_work.set()
 
     async def run(self) -> None:
@@ -49,7 +49,7 @@ class RoleWorker(ABC):
 
     @abstractmethod
     async def _work(self, role: Role) -> None:
-        """Do everything that there is to do now."""
+        """Do all the work there is."""
 
     async def _wait_for_role(self) -> None:  # noqa: B027 - a hook
         """Called whenever another program has the role."""

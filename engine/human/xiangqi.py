@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decision import ModelInfo
 from engine.games.xiangqi import RANKS, START, Xiangqi, XiangqiPosition
 from engine.games.xiangqi_notation import FILES
 from engine.human.model import PredictionQuery
-from engine.human.people.runner import BATCH_SIZE, PeopleRunner, run_moves, softmax
+from engine.human.people.runner import BatchedModel, PeopleRunner, run_moves, softmax
 
 GAME = "xiangqi"
 SQUARES = FILES * RANKS
@@ -84,38 +83,15 @@ def planes(position: EncodedPosition) -> NDArray[np.float32]:
     return found.reshape(len(board), PLANES, RANKS, FILES)
 
 
-class XiangqiHumanModel:
-    """A model of p(move | position, last move, person) in xiangqi.  Used by one thread at a time.
-
-    Args:
-        network: The network; its game is xiangqi.
-
-    Raises:
-        BadModel: The network cannot be used.
-    """
-
-    max_history_positions = 2
+class XiangqiHumanModel(BatchedModel):
+    """The model of xiangqi; see `BatchedModel`."""
 
     def __init__(self, network: PeopleRunner) -> None:
-        self._network = network
-        self.predict(
-            [PredictionQuery((_RULES.parse_position(START),))]
-        )  # to fail now rather than during a game
+        super().__init__(network, _RULES.parse_position(START))
 
     @property
     def game(self) -> str:
         return GAME
-
-    @property
-    def info(self) -> ModelInfo:
-        return self._network.info
-
-    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
-        """See `engine.human.model.HumanModel`."""
-        found: list[tuple[float, ...]] = []
-        for start in range(0, len(asks), BATCH_SIZE):
-            found += self._predict(asks[start : start + BATCH_SIZE])
-        return found
 
     def _predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         position = encode(asks)

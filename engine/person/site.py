@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from engine.errors import RecordError
 from engine.human.person_prior import Gaussian, PersonPrior, PriorGrid, features_of
+from engine.person.sealed import seal, unseal
 from engine.person.tilt import evidence
 from engine.plain_values import Range, reader
 
@@ -94,8 +95,7 @@ class SiteState:
             "shifts": self.shifts,
             "bands": sorted(self.bands.items()),
         }
-        text = _MAGIC + json.dumps(content, separators=(",", ":")).encode()
-        return text + hashlib.sha256(text).digest()
+        return seal(_MAGIC, json.dumps(content, separators=(",", ":")).encode())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "SiteState":
@@ -104,11 +104,9 @@ class SiteState:
         Raises:
             RecordError: The data is damaged.
         """
-        text, checksum = data[:-32], data[-32:]
-        if not text.startswith(_MAGIC) or hashlib.sha256(text).digest() != checksum:
-            raise RecordError("the state of a site is damaged: its checksum is wrong")
+        text = unseal(_MAGIC, data, "the state of a site")
         try:
-            found = reader(_Content)(json.loads(text[len(_MAGIC) :]))
+            found = reader(_Content)(json.loads(text))
             sizes = {len(evidence) for _, evidence in found.bands}
             if len(found.shifts) not in (0, len(SHIFTS.points)) or sizes - {len(RATINGS)}:
                 raise ValueError("evidence of other shifts or ratings")

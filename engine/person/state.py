@@ -4,7 +4,6 @@ The same games in the same order give the same state, whether they are folded at
 whatever interrupted the work. The state is bounded: below a megabyte for any number of games.
 """
 
-import hashlib
 import json
 import struct
 from collections.abc import Iterable, Sequence
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from engine.errors import RecordError
 from engine.person.card import PersonModel
 from engine.person.memory import MAX_PLAYS, Memory, Play
+from engine.person.sealed import seal, unseal
 from engine.person.symmetry import position_keys
 from engine.person.tilt import MILLION, Weights, evidence, mean_tilt, start_weights, with_evidence
 from engine.person.vector import PlanedReply, Vector, after_game, prior_vector
@@ -120,8 +120,7 @@ class PersonState:
             for key, plays in sorted(self.memory.positions.items())
             for play in plays
         ]
-        content = _MAGIC + struct.pack("<I", len(text)) + text + np.array(rows, _PLAY).tobytes()
-        return content + hashlib.sha256(content).digest()
+        return seal(_MAGIC, struct.pack("<I", len(text)) + text + np.array(rows, _PLAY).tobytes())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "PersonState":
@@ -130,12 +129,10 @@ class PersonState:
         Raises:
             RecordError: The data is damaged.
         """
-        content, checksum = data[:-32], data[-32:]
-        if not content.startswith(_MAGIC) or hashlib.sha256(content).digest() != checksum:
-            raise RecordError("the state of a person is damaged: its checksum is wrong")
+        content = unseal(_MAGIC, data, "the state of a person")
         try:
-            (size,) = struct.unpack_from("<I", content, len(_MAGIC))
-            start = len(_MAGIC) + 4
+            (size,) = struct.unpack_from("<I", content)
+            start = 4
             header = reader(_Header)(json.loads(content[start : start + size]))
             rows = np.frombuffer(content[start + size :], _PLAY)
             if len(rows) > MAX_PLAYS or sum(weight for _, weight in header.tilts) not in (0, MILLION):

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from bot.base.rounding import plural
 from bot.match.conditions import Terms
-from bot.match.openings import random_opening
-from bot.match.play import GameTask, play
 from bot.match.player_specs import parse_spec
 from engine.decision import OutcomeKind
 from engine.strategies.standard import STANDARD
@@ -25,7 +23,7 @@ from engine.strategies.trappy import TRAPPY
 from lab.experiments.estimates_text import in_points, share_percent
 from lab.experiments.experiment import Experiment, Job, Result, Size
 from lab.experiments.experiment_report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from lab.experiments.gordon_reda.trap_replies import TrapReplies, of_game, ratios_apart
+from lab.experiments.gordon_reda.trap_replies import TrapReplies, of_pairs, ratios_apart
 
 PLAYERS = (STANDARD.name, TRAPPY.name)
 _FELL = OutcomeKind.FELL_FOR_PAPER_TRAP
@@ -69,8 +67,7 @@ class OpponentDepth(Experiment):
         """Play a few pairs of games.
 
         Returns:
-            ``replies``: the fields of each `trap_replies.TrapReply`; ``groups``: the index of each reply's
-            opening; ``points``: our points in each game.
+            See `trap_replies.of_pairs`.
         """
         game, depth = arguments["game"], arguments["depth"]
         terms = Terms(
@@ -80,14 +77,7 @@ class OpponentDepth(Experiment):
             depth=depth,
             openings=f"seed {seed}",
         )
-        replies, groups, scores = [], [], []
-        for at in range(2 * arguments["first"], 2 * (arguments["first"] + arguments["pairs"])):
-            played = play(GameTask(terms, at, seed, random_opening(game, seed, at // 2)))
-            some = of_game(played)
-            replies += [list(each) for each in some]
-            groups += [at // 2] * len(some)
-            scores.append(played.finished.points)
-        return {"replies": replies, "groups": groups, "points": scores}
+        return of_pairs(terms, seed, arguments["first"], arguments["pairs"])
 
     def report(self, results: Mapping[str, Result], size: Size) -> Report:
         """See `Experiment.report`."""

@@ -44,7 +44,7 @@ class PersonRoutes:
         return web.json_response({"ok": True})
 
     async def _opponent(self, request: web.Request) -> int | None:
-        """Our database key of the person who asks; None if none of our accounts has played them."""
+        """Our database key of the visitor; None if none of our accounts has played them."""
         account = await self._gate.account(request)
         if account.is_bot:
             raise HttpError(403, "Nothing is learned about programs")

@@ -22,7 +22,7 @@ def show(
 ) -> None:
     """Show what the program has learned of a person.
 
-    The JSON format has everything that is stored, for a person who asks for it.
+    The JSON format has everything that is stored, for a person who requests it.
     """
     from bot.text.person_data import load_person
 

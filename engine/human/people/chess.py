@@ -14,10 +14,9 @@ import chess
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decision import ModelInfo
 from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.human.model import PredictionQuery
-from engine.human.people.runner import BATCH_SIZE, PeopleRunner, run_moves, softmax
+from engine.human.people.runner import BatchedModel, PeopleRunner, run_moves, softmax
 
 GAME = "chess"
 PLANES = 19
@@ -63,39 +62,22 @@ def seen_moves(position: ChessPosition) -> tuple[NDArray[np.int64], NDArray[np.i
     return origin ^ _flip(board), target
 
 
-class ChessHumanModel:
-    """A model of p(move | position, last move, person) in chess.  Used by one thread at a time.
-
-    Args:
-        network: The network; its game is chess.
-
-    Raises:
-        BadModel: The network cannot be used.
-    """
-
-    max_history_positions = 2
+class ChessHumanModel(BatchedModel):
+    """The model of chess; see `BatchedModel`."""
 
     def __init__(self, network: PeopleRunner) -> None:
-        self._network = network
-        self.predict([PredictionQuery((StandardChess().initial(),))])  # to fail now rather than during a game
+        super().__init__(network, StandardChess().initial())
 
     @property
     def game(self) -> str:
         return GAME
 
-    @property
-    def info(self) -> ModelInfo:
-        return self._network.info
-
-    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
-        """See `engine.human.model.HumanModel`."""
-        found: list[tuple[float, ...]] = []
-        for start in range(0, len(asks), BATCH_SIZE):
-            part = asks[start : start + BATCH_SIZE]
-            logits = run_moves(self._network, planes(part), [ask.person for ask in part])
-            for row, ask in zip(logits, part, strict=True):
-                found.append(tuple(softmax(row[seen_moves(ask.positions[-1])]).tolist()))
-        return found
+    def _predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
+        logits = run_moves(self._network, planes(asks), [ask.person for ask in asks])
+        return [
+            tuple(softmax(row[seen_moves(ask.positions[-1])]).tolist())
+            for row, ask in zip(logits, asks, strict=True)
+        ]
 
 
 def _flip(board: chess.Board) -> int:

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from bot.base.rounding import plural
 from bot.match.conditions import Terms
-from bot.match.openings import random_opening
-from bot.match.play import GameTask, play
 from bot.match.player_specs import parse_spec
 from engine.decision import OutcomeKind
 from engine.strategies.standard import STANDARD
@@ -42,7 +40,7 @@ from lab.experiments.gordon_reda.trap_replies import (
     TrapReplies,
     by_band,
     equal_cost,
-    of_game,
+    of_pairs,
     ratios_apart,
     recorded,
 )
@@ -105,8 +103,7 @@ class TrapsAndPeople(Experiment):
         """Judge some recorded replies (`trap_replies.recorded`), or play a few pairs of games.
 
         Returns:
-            For games: ``replies``, as for recorded replies; ``groups``: the index of each reply's opening;
-            ``points``: our points in each game.
+            For games, see `trap_replies.of_pairs`.
         """
         if "player" not in arguments:
             return recorded(
@@ -127,14 +124,7 @@ class TrapsAndPeople(Experiment):
             depth=depth,
             openings=f"seed {seed}",
         )
-        replies, groups, scores = [], [], []
-        for at in range(2 * arguments["first"], 2 * (arguments["first"] + arguments["pairs"])):
-            played = play(GameTask(terms, at, seed, random_opening(game, seed, at // 2)))
-            some = of_game(played)
-            replies += [list(each) for each in some]
-            groups += [at // 2] * len(some)
-            scores.append(played.finished.points)
-        return {"replies": replies, "groups": groups, "points": scores}
+        return of_pairs(terms, seed, arguments["first"], arguments["pairs"])
 
     def report(self, results: Mapping[str, Result], size: Size) -> Report:
         """See `Experiment.report`."""

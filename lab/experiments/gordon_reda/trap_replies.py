@@ -9,7 +9,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.match.play import MatchGameRecord
+from bot.match.conditions import Terms
+from bot.match.openings import random_opening
+from bot.match.play import GameTask, MatchGameRecord, play
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
 from engine.figure_9 import MIN_ERROR_COST, ReplyVerdict, classify_by_figure_9, decision_verdicts
@@ -155,6 +157,29 @@ def of_game(played: MatchGameRecord) -> list[TrapReply]:
         if ply < len(moves) and moves[ply] == decision.move
     ]
     return [each for each in found if each is not None]
+
+
+def of_pairs(terms: Terms, seed: int, first: int, pairs: int) -> Result:
+    """Play pairs of games from random openings.
+
+    Args:
+        terms: The players, `a` being ours, and their limits.
+        seed: Of the openings and the players.
+        first: Index of the first pair.
+        pairs: Number of pairs.
+
+    Returns:
+        ``replies``: the fields of each `TrapReply`; ``groups``: the index of each reply's opening;
+        ``points``: our points in each game.
+    """
+    replies, groups, scores = [], [], []
+    for at in range(2 * first, 2 * (first + pairs)):
+        played = play(GameTask(terms, at, seed, random_opening(terms.game, seed, at // 2)))
+        some = of_game(played)
+        replies += [list(each) for each in some]
+        groups += [at // 2] * len(some)
+        scores.append(played.finished.points)
+    return {"replies": replies, "groups": groups, "points": scores}
 
 
 # --- Sums -----------------------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ def predict(
 
     Args:
         session: See `open_session`.
-        with_person: Whether the network is told what is known about the person.
+        with_person: Whether the network gets what is known about the person.
         report_progress: Called with the number of positions done.
     """
     parts = []
@@ -246,9 +246,9 @@ def measured_card(
     if not len(positions):
         return {"positions": 0}
     session = open_session(content)
-    told = predict(session, shape, positions, with_person=True)
-    untold = predict(session, shape, positions, with_person=False)
-    found = report(told, untold, positions)
+    known = predict(session, shape, positions, with_person=True)
+    unknown = predict(session, shape, positions, with_person=False)
+    found = report(known, unknown, positions)
     for name in ("with_person", "without_person"):
         row = found[name]
         say(
@@ -258,7 +258,7 @@ def measured_card(
     found["ms_per_position"] = milliseconds(session, shape, positions)
     if full is not None:
         exact = predict(open_session(full), shape, positions, with_person=True)
-        lost = told.nats - exact.nats
+        lost = known.nats - exact.nats
         found["nats_lost_by_int8"] = round(float(lost.mean()), 4)
         found["nats_lost_by_int8_interval"] = interval(lost, positions.game)
     return found

@@ -68,7 +68,7 @@ ALSO_MOVED = {"arena_accounts.created_at", "events.at", "opponents.first_seen_at
 NOT_OF_GAMES = {
     *("arena_elapsed.saved_at", "blocks.at", "experiment_results.finished_at", "imported_games.imported_at"),
     *("quarantine.at", "training_reviews.due_at", "trials.ended_at"),
-    # States of persons are built anew when a game's end is not what they were built from.
+    # States of persons are rebuilt when a game's end is not what they were built from.
     *("forgotten_persons.forgotten_at", "person_states.last_ended_at"),
 }
 

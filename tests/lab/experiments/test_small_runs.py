@@ -13,7 +13,7 @@ from lab.experiments import ablation, blog_400, deeper_search, opponent_depth, p
 from lab.experiments.catalogue import EXPERIMENTS, get_experiment
 from lab.experiments.experiment import Size
 from lab.experiments.experiment_report import ClaimVerdict, report_json, report_text
-from lab.experiments.gordon_reda import figure_6, figure_8
+from lab.experiments.gordon_reda import figure_6, figure_8, trap_replies
 from lab.experiments.slides import IDEAS
 
 FOUND = {
@@ -58,7 +58,7 @@ def smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blog_400, "_MATE_NODES", 200)
     late = random_opening("othello", 7, 0, plies=40)
     monkeypatch.setattr(ablation, "opening", lambda _: late)
-    monkeypatch.setattr(opponent_depth, "random_opening", lambda *_: late)
+    monkeypatch.setattr(trap_replies, "random_opening", lambda *_: late)
     monkeypatch.setattr(opponent_depth, "_PAIRS", {Size.SMALL: {"othello": 1}})
 
 

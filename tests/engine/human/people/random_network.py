@@ -1,4 +1,4 @@
-"""Networks of people's moves with weights by lot."""
+"""Networks of people's moves with random weights."""
 
 import numpy as np
 
@@ -49,5 +49,5 @@ def random_network(size: NetworkSize, **metadata: str) -> bytes:
         "who": ",".join(size.shape.who_columns),
         "orientations": "canonical",
     }
-    model = to_onnx(_weights(size), size, known | metadata, "Weights by lot.")
+    model = to_onnx(_weights(size), size, known | metadata, "Random weights.")
     return bytes(model.SerializeToString())

@@ -64,9 +64,9 @@ def test_reports_are_by_year_and_rating() -> None:
     features = np.stack([scaled_rating(ratings), np.zeros(n), np.zeros(n)], axis=1).astype(np.float32)
     years = np.array([2001, 2001, 2002, 2002, 2002, 2002], np.int16)
     positions = replace(positions, features=features, year=years)
-    told = measure.Predictions(np.arange(n) / 10, np.zeros(n), np.full(n, np.nan))
-    untold = measure.Predictions(told.nats + 0.5, told.top1, told.brier)
-    found = measure.report(told, untold, positions)
+    known = measure.Predictions(np.arange(n) / 10, np.zeros(n), np.full(n, np.nan))
+    unknown = measure.Predictions(known.nats + 0.5, known.top1, known.brier)
+    found = measure.report(known, unknown, positions)
     assert {name: row["positions"] for name, row in found["by_rating"].items()} == {
         "below 1400": 1,
         "1400 to 1699": 2,
