@@ -360,6 +360,12 @@ def _title_and_outcome(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Tex
             title = Sentence("Trap avoided, but a slip")
             if kind is MomentKind.AVOIDED:
                 title = Sentence("Trap avoided, best reply missed")
+            if are_many:
+                return title, Sentence(
+                    "{name} left the baits alone, but {missed}",
+                    {**arguments, "missed": missed},
+                    you="You left the baits alone, but {missed}",
+                )
             return title, Sentence(
                 "{name} left the bait alone, but {missed}",
                 {**arguments, "missed": missed},

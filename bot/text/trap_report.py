@@ -445,7 +445,7 @@ def decision_report(
         sets_traps=_sets_traps(decision.strategy),
         search_mode=decision.search_mode,
         pick=decision.pick,
-        pick_text=_pick_text(before, decision.pick),
+        pick_text=_pick_text(before, decision.pick, reports[decision.move]),
         source=decision.source,
         draw=_draw(before, decision),
         refusal=_refusal(before, decision),
@@ -487,11 +487,13 @@ def _judged_replies(
     known = [each for each in known if each.version == JUDGE_VERSION]
     if not known:
         return {}
-    best = known[0].best
+    found: dict[str, ReplyCost] = {}
     # Where two judgements differ, as with and without tablebases, that of the reply played counts.
-    ordered = [best, *(reply for each in known for reply in each.replies)]
-    found = {each.reply: each for each in reversed(ordered)}
-    found = {each.reply: found[each.reply] for each in ordered}
+    for made in (known[0].best, *(reply for each in known for reply in each.replies)):
+        found.setdefault(made.reply, made)
+    # A reply searched by itself can prove better than the one that the search of all replies found.
+    best = max((each for each in found.values() if each.is_best), key=lambda each: each.score_centi)
+    found = {best.reply: best, **found}
     is_lost = best.score_centi > -WIN_CENTI and _is_lost(board, best.score_centi)
     return {reply: _judged_reply(board, best, each, is_lost=is_lost) for reply, each in found.items()}
 
@@ -636,8 +638,12 @@ def _reply(
     )
 
 
-def _pick_text(board: _Board, pick: DirectMove | None) -> str | None:
-    return None if pick is None or pick.score_centi is None else board.score(pick.score_centi)
+def _pick_text(board: _Board, pick: DirectMove | None, chosen: CandidateReport) -> str | None:
+    if pick is None or pick.score_centi is None:
+        return None
+    is_mate = chosen.raw_centi >= WIN_CENTI and not chosen.raw_is_bound
+    # The exact search may have found a shorter mate than the search that chose the move.
+    return board.score(max(pick.score_centi, chosen.raw_centi) if is_mate else pick.score_centi)
 
 
 def _value_text(board: _Board, value: float, scale: Scale | OpponentScale) -> str:

@@ -133,6 +133,8 @@ async def test_a_list_of_traps_names_the_bait_that_was_taken(database: Database)
     left = with_verdict(two, "e7e5", 0, "e7e5")
     left = replace(left, forecast=replace(forecast, is_taken=False))
     assert "a6, which costs" in str(_judged(left).entry)
+    missed = replace(with_verdict(two, "g8f6", 600, "e7e5"), forecast=replace(forecast, is_taken=False))
+    assert "Anna left the baits alone, but" in str(_judged(missed).outcome)
 
 
 async def test_what_was_played_instead_is_marked(database: Database) -> None:

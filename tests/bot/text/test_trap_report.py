@@ -289,6 +289,33 @@ async def test_in_a_lost_position_only_the_best_reply_is_called_best(database: D
     assert {each.word for each in judged} == {"good"}
 
 
+async def test_the_best_reply_is_the_one_with_the_best_score(database: Database) -> None:
+    """A reply that was searched by itself may prove better than the one a search of all replies found."""
+    best, better = (
+        ReplyCost("b8c6", -886, 0, 9, is_solved=False),
+        ReplyCost("d7d5", -696, 0, 9, is_solved=False),
+    )
+    costs = ReplyCosts(JUDGE_VERSION, best, (better,))
+    report = await _chess_report(database, _chess_decision(TrapParams()))
+    async with database.read() as session:
+        (stored,) = await list_decisions(session, report.header.id)
+    told = decision_report(get_rules("chess"), report.header, stored, None, costs)
+    assert told.best is not None
+    assert (told.best.reply, told.best.score_text) == ("d7d5", "-6.96")
+    same = replace(costs, replies=(replace(better, score_centi=best.score_centi),))
+    told = decision_report(get_rules("chess"), report.header, stored, None, same)
+    assert told.best is not None
+    assert told.best.reply == "b8c6"
+
+
+@pytest.mark.parametrize(("raw", "text"), [(WIN_CENTI + 9_999, "#1"), (20, "#2")])
+async def test_the_shorter_mate_is_told(database: Database, raw: int, text: str) -> None:
+    pick = DirectMove(score_centi=WIN_CENTI + 9_997, depth=8, confidence=0, solved=True)
+    made = _chess_decision(TrapParams(), raw_centi=raw, best_final=raw, trap_final=raw, pick=pick)
+    (told,) = (await _chess_report(database, made)).decisions
+    assert told.pick_text == text
+
+
 async def test_what_picked_the_move_is_told(database: Database) -> None:
     pick = DirectMove(score_centi=35, depth=18, confidence=100, solved=False)
     made = _chess_decision(TrapParams(), strategy="strong", search_mode=SearchMode.STRONG, pick=pick)

@@ -70,7 +70,9 @@ class Moment:
         for each in self._known:
             for reply in (each["best"], *each["replies"]) if not found else each["replies"]:
                 found.setdefault(reply["reply"], reply)
-        return found
+        good = [each for each in found.values() if each["cost"] < 200]
+        best = max(good, key=lambda each: each["score_centi"], default=None)
+        return found if best is None else {best["reply"]: best, **found}
 
     @property
     def _known(self) -> list[Row]:

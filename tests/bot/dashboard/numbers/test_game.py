@@ -145,7 +145,7 @@ class Story:
         if kind == "judging":
             return [f"{self.who} played {reply}. A deep search that judges the reply has not run yet."]
         missed = f"{reply} cost {moment.price()}; {best} was better."
-        left = f"{self.who} left the bait alone, but {missed}"
+        left = f"{self.who} left the bait{'s' * (len(moment.baits) > 1)} alone, but {missed}"
         found = f"{self.who} played {reply}, one of the best replies."
         good = found if moment.is_best(moment.played) else missed
         return [
