@@ -30,8 +30,9 @@ from engine.lookup.source import RootSource
 from engine.opponents.pair_value import PairRatings, is_decided
 from engine.person.card import PersonModel
 from engine.person.faced import face, reply_costs_of
+from engine.person.known import present_tilts
 from engine.person.prediction import predict_person, verify_person_use
-from engine.person.state import KnownPerson, tilts_after, tilts_at_start
+from engine.person.state import KnownPerson
 from engine.randomised import undrawn_candidate
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
@@ -239,8 +240,8 @@ def _of_known_person(
     state, model = known.state, faced.model
     if state.version != model.version or len(anybody.probabilities) < 2:
         return anybody  # the present models are rebuilding the state
-    start = tilts_at_start(state, model, person.rating, seconds)
-    made = predict_person(model, state, faced.position, tilts_after(start, state, model, known.earlier))
+    weights = present_tilts(known, model, person.rating, seconds)
+    made = predict_person(model, state, faced.position, weights)
     return replace(anybody, probabilities=made.probabilities, base=made.base, person=made.use)
 
 

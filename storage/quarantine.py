@@ -40,6 +40,8 @@ def move_to_quarantine(
         is_child = f'"{child}"."{column}" IN {rows_of % referred}'
         if child in DERIVED:  # recomputed from the remaining rows
             connection.execute(text(f'DELETE FROM "{child}" WHERE {is_child}'), parameters)
+            if child == "person_states" and inspect(connection).has_table("site_states"):
+                connection.execute(text("DELETE FROM site_states"))  # sums over that table
             continue
         because = f"refers to a row of {table} that was moved: {reason}"
         if not is_nullable:

@@ -274,5 +274,5 @@ MATCH_SITE = "match"
 """The site name recorded for matches between programs on this machine."""
 
 
-DERIVED = frozenset({"game_summaries", "game_baits", "person_states", "games_to_fold"})
+DERIVED = frozenset({"game_summaries", "game_baits", "person_states", "games_to_fold", "site_states"})
 """Names of tables computed from other tables; if any row is wrong, the whole table is recomputed."""

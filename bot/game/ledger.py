@@ -40,6 +40,7 @@ from engine.human.reply_forecast import ReplyForecast
 from engine.opponents.pair_value import PairRatings, decides
 from engine.params import TrapParams
 from engine.person.faced import person_model_of
+from engine.person.site_state import SiteState
 from engine.person.state import FoldedReply, KnownPerson, PersonState
 from storage.database import Database, Role
 from storage.errors import DuplicateDecision, RoleLost, StorageError
@@ -71,6 +72,7 @@ from storage.ledger.games import (
 )
 from storage.ledger.outcomes import record_outcome, record_reply_time
 from storage.ledger.persons import StoredState, earlier_replies, is_person_of_game_forgotten, state_for_game
+from storage.ledger.sites import site_of_game
 from storage.packing.records import unpack
 from storage.records import (
     MATCH_SITE,
@@ -146,6 +148,8 @@ class GameLedger:
         self._person_version: str | None = None
         # The person's state before the game, once it has been read.
         self._state: PersonState | None = None
+        # What was known of the other people of the site then.
+        self._others_at_site: SiteState | None = None
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
 
@@ -378,12 +382,15 @@ class GameLedger:
         async with self._database.read() as session:
             if await is_person_of_game_forgotten(session, self.game.id):
                 return None
-            known = None if self._state is not None else await state_for_game(session, self.game.id)
+            is_first = self._state is None
+            known = await state_for_game(session, self.game.id) if is_first else None
+            site = await site_of_game(session, self.game.id) if is_first else None
             earlier = await earlier_replies(session, self.game.id, stored.ply)
         if self._state is None:
+            self._others_at_site = None if site is None else await asyncio.to_thread(site.others)
             self._state = await asyncio.to_thread(_usable_state, known, self._person_version)
         replies = await asyncio.to_thread(_earlier, earlier, self._state.version)
-        return KnownPerson(self._state, stored.ply + 1, replies)
+        return KnownPerson(self._state, stored.ply + 1, replies, self._others_at_site)
 
     async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
         """The forecast of people's replies to a decision's move; None if there is no forecast yet."""

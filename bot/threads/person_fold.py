@@ -2,9 +2,10 @@
 
 Each game is added to its person's state in one transaction of its own, in the order of the games' ends
 (`storage.ledger.persons` says which games and replies count, and in which order), so an interruption loses at
-most the work on one game and changes no state. With other models or other constants, states have another
-version: this task removes the older ones at its start and builds them again from the ledger, as it does for a
-database of an earlier release. Of several programs that share a database, one does this.
+most the work on one game and changes no state. The same transaction adds what the game tells about the people
+of the site (`engine.person.site`) to the site's state. With other models or other constants, states have
+another version: this task removes the older ones at its start and builds them again from the ledger, as it
+does for a database of an earlier release. Of several programs that share a database, one does this.
 """
 
 import asyncio
@@ -28,6 +29,8 @@ from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import ReplyForecast
 from engine.person.card import PersonModel
 from engine.person.faced import face, person_model_of
+from engine.person.site import SiteGame, SiteModel, SiteReply
+from engine.person.site_state import SiteState
 from engine.person.state import FoldedGame, FoldedReply, PersonState, fold_game
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
@@ -38,14 +41,17 @@ from storage.ledger.persons import (
     GameToFold,
     PersonKey,
     RecordedReply,
+    StoredState,
     games_of_persons,
     next_fold,
     persons_to_fold,
+    programs_with_states,
     queue_outdated,
     restart_state,
     skip_game,
     store_state,
 )
+from storage.ledger.sites import sites_to_sum, sum_site
 from storage.packing.records import unpack
 from storage.records import GameResult
 
@@ -96,6 +102,10 @@ class PersonFold(RoleWorker):
             games = await games_of_persons(session)
         await self._remove_outdated(games - self._versions.keys(), role)
         async with self._database.read() as session:
+            programs = await programs_with_states(session)
+        for each in programs:
+            await self._restart(each, role)
+        async with self._database.read() as session:
             persons = await persons_to_fold(session, self._versions.keys())
         return sum([await self._fold_person(each, role) for each in persons])
 
@@ -106,6 +116,11 @@ class PersonFold(RoleWorker):
         async with self._database.write() as session:
             await role.verify(session)
             count = await queue_outdated(session, versions)
+            missing = await sites_to_sum(session, versions)
+        for site in missing:
+            async with self._database.write() as session:
+                await role.verify(session)
+                await sum_site(session, site, versions[site.game])
         if count:
             logger.info("what was learned of persons by other models is learned again: %d", count)
         self._versions |= versions
@@ -127,7 +142,7 @@ class PersonFold(RoleWorker):
                 await self._restart(person, role)
                 continue
             try:
-                state = await self._state_after(step)
+                new = await self._state_after(step)
             except BadModel as error:
                 logger.warning("nothing is learned of persons for now: %s", error)
                 return count
@@ -142,20 +157,18 @@ class PersonFold(RoleWorker):
                 continue
             async with self._database.write() as session:
                 await role.verify(session)
-                if state is None:
+                if new is None:
                     await skip_game(session, step)
                     continue
-                count += await store_state(
-                    session, step, state.version, state.games, state.replies, state.to_bytes()
-                )
+                count += await store_state(session, step, new)
 
     async def _restart(self, person: PersonKey, role: Role) -> None:
         async with self._database.write() as session:
             await role.verify(session)
             await restart_state(session, person)
 
-    async def _state_after(self, step: FoldStep) -> PersonState | None:
-        """The state with the step's game; None if none of its replies counts.
+    async def _state_after(self, step: FoldStep) -> StoredState | None:
+        """The state to store with the step's game; None if none of its replies counts.
 
         Raises:
             BadModel: The models cannot be used for now.
@@ -193,11 +206,11 @@ def _versions(games: Set[str], registry: ModelRegistry) -> dict[str, str]:
                 logger.warning("nothing is learned of persons for now: %s", error)
                 continue
         if model is not None:
-            found[name] = model.version
+            found[name] = SiteModel.of(model).version
     return found
 
 
-def _folded(step: FoldStep, registry: ModelRegistry, _: Searcher, __: StopFlag) -> PersonState | None:
+def _folded(step: FoldStep, registry: ModelRegistry, _: Searcher, __: StopFlag) -> StoredState | None:
     """`PersonFold._state_after`, on a search thread."""
     game = step.game
     with registry.lend(game.person.game) as models:
@@ -214,16 +227,29 @@ def _folded(step: FoldStep, registry: ModelRegistry, _: Searcher, __: StopFlag) 
         rating=game.opponent_rating,
         seconds=estimated_side_time_s(game.clock_initial_s, game.clock_increment_s),
     )
-    return fold_game(_state(step, model), played, model)
+    site = SiteModel.of(model)
+    before, evidence = _before(step, model, site)
+    state = fold_game(before, played, model)
+    told = site.fold(
+        evidence,
+        SiteGame(
+            tuple(SiteReply(each.base, each.costs, each.index) for each in replies),
+            played.rating,
+            played.seconds,
+            state.games,
+        ),
+    )
+    return StoredState(site.version, state.games, state.replies, game.key, told.to_bytes(), state.to_bytes())
 
 
-def _state(step: FoldStep, model: PersonModel) -> PersonState:
+def _before(step: FoldStep, model: PersonModel, site: SiteModel) -> tuple[PersonState, SiteState]:
+    """The person's state before the game, and what it tells about the site's people."""
     if step.state is None:
-        return PersonState(model.version)
-    state = PersonState.from_bytes(step.state.state)
-    if state.version != model.version:
+        return PersonState(model.version), site.new_state()
+    state, evidence = PersonState.from_bytes(step.state.state), SiteState.from_bytes(step.state.evidence)
+    if (state.version, evidence.version) != (model.version, site.version):
         raise RecordError("it was learned by other models")
-    return state
+    return state, evidence
 
 
 def _reply(

@@ -125,18 +125,23 @@ class PersonModel:
         return next(iter(self.card.tilt.bases.values())) if own is None else own.bases[self.base]
 
     @property
+    def tilt_prior(self) -> PersonPrior:
+        """The priors among which `tilt` is."""
+        return self._own_prior or self.card.tilt
+
+    @property
     def uniform(self) -> float:
         """See `PersonPrior.uniform`."""
-        return (self._own_prior or self.card.tilt).uniform
+        return self.tilt_prior.uniform
 
     @property
     def forgetting(self) -> float:
         """See `PersonPrior.forgetting`."""
-        return (self._own_prior or self.card.tilt).forgetting
+        return self.tilt_prior.forgetting
 
     def tilt_weights(self, rating: float | None, seconds: float | None) -> Floats:
         """`PersonPrior.prior_weights` for a person and a game."""
-        return (self._own_prior or self.card.tilt).prior_weights(self.tilt.base, rating, seconds)
+        return self.tilt_prior.prior_weights(self.tilt.base, rating, seconds)
 
     @property
     def _own_prior(self) -> PersonPrior | None:

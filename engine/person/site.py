@@ -11,41 +11,31 @@ not matter in which order games arrive. The games of one person tell nearly the 
 """
 
 import hashlib
-import json
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import RecordError
-from engine.human.person_prior import Gaussian, PersonPrior, PriorGrid, features_of
-from engine.person.sealed import seal, unseal
-from engine.person.tilt import evidence
-from engine.plain_values import Range, reader
+from engine.human.person_prior import Gaussian, PersonPrior, features_of
+from engine.person.card import PersonModel
+from engine.person.error_rate import MIN_ERROR_COST
+from engine.person.site_state import BAND, HIGHEST_BAND, RATINGS, SHIFTS, THOUSAND, SiteState, band_of
+from engine.person.tilt import at_points, evidence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SHIFTS = PriorGrid(
-    tuple(round(-1.0 + 0.2 * at, 1) for at in range(11)), tuple(float(k) for k in range(-12, 13))
-)
-"""The shifts that a site may have."""
-RATINGS = tuple(range(400, 3050, 50))
-"""The ratings on the model's scale that a rating of the site may have."""
-BAND = 100
-"""Width of a band of the site's ratings, which share a point of the curve."""
+MIN_WEIGHT = 10 * THOUSAND
+"""The `SiteState.weight` from which a site is known, such as that of ten games of ten persons."""
 
-_SHIFT_SPREADS = (0.4, 4.0)  # of sites, for dx and dk
-_LEVEL_SPREAD = 600.0  # of a site's ratings around the model's scale
+# The spreads are wide enough for people who err twice as often to be known after 50 games, and narrow enough
+# that the people of a site like the model's cost .005 nats a reply after 10 games (`bench.people.site`).
+_SHIFT_SPREADS = (0.2, 3.0)  # of sites, for dx and dk
+_LEVEL_SPREAD = 300.0  # of a site's ratings around the model's scale
 _STEP_SPREAD = 80.0  # of the curve's steps from band to band around BAND
-_PER_NAT = 1_000
-_MAGIC = b"DSS1"
-_Count = Annotated[int, Range(0, 2**31 - 1)]
-_Evidence = Annotated[int, Range(-(2**62), 2**62)]
+_REACH = 2.0
+"""How far the curve may go beyond the people model's ratings: a factor of their range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,58 +64,6 @@ class SiteGame:
 
 
 @dataclass(frozen=True, slots=True)
-class SiteState:
-    """What is known about one site's people in one game; immutable."""
-
-    version: str
-    """`SiteModel.version` of the model that folded the games."""
-    games: int = 0
-    replies: int = 0
-    shifts: tuple[int, ...] = ()
-    """The evidence against each of `SHIFTS`; empty before the first game."""
-    bands: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """By the lower end of a band of the site's ratings: the evidence against each of `RATINGS`."""
-
-    def to_bytes(self) -> bytes:
-        """The state as bytes, which `from_bytes` reads."""
-        content = {
-            "version": self.version,
-            "games": self.games,
-            "replies": self.replies,
-            "shifts": self.shifts,
-            "bands": sorted(self.bands.items()),
-        }
-        return seal(_MAGIC, json.dumps(content, separators=(",", ":")).encode())
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "SiteState":
-        """Read the result of `to_bytes`.
-
-        Raises:
-            RecordError: The data is damaged.
-        """
-        text = unseal(_MAGIC, data, "the state of a site")
-        try:
-            found = reader(_Content)(json.loads(text))
-            sizes = {len(evidence) for _, evidence in found.bands}
-            if len(found.shifts) not in (0, len(SHIFTS.points)) or sizes - {len(RATINGS)}:
-                raise ValueError("evidence of other shifts or ratings")
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise RecordError(f"the state of a site is damaged: {error}") from None
-        bands = MappingProxyType(dict(found.bands))
-        return cls(found.version, found.games, found.replies, found.shifts, bands)
-
-
-@dataclass(frozen=True, slots=True)
-class _Content:
-    version: str
-    games: _Count
-    replies: _Count
-    shifts: tuple[_Evidence, ...]
-    bands: tuple[tuple[int, tuple[_Evidence, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class RatingMap:
     """Maps a site's ratings to the model's scale: linear between its points, with slope 1 beyond them."""
 
@@ -147,18 +85,28 @@ class SiteModel:
     Args:
         prior: The people model.
         base: The base model whose predictions the games have (`engine.human.person_prior.base_key`).
+        persons: `engine.person.card.PersonModel.version` if the games are those of persons' states.
 
     Raises:
         KeyError: The people model has no prior for this base model.
     """
 
-    def __init__(self, prior: PersonPrior, base: str) -> None:
+    def __init__(self, prior: PersonPrior, base: str, persons: str = "") -> None:
         self._prior, self._base, self._key = prior, prior.bases[base], base
-        known = (prior.version, base, SHIFTS, RATINGS, BAND, _SHIFT_SPREADS, _LEVEL_SPREAD, _STEP_SPREAD)
+        # At a site whose people are weaker than any of the model's, ratings mean less than the model's least.
+        self._scale = replace(self._base.scale, most=_REACH * self._base.scale.most)
+        spreads = (_SHIFT_SPREADS, _LEVEL_SPREAD, _STEP_SPREAD, _REACH)
+        grids = (SHIFTS, RATINGS, BAND, HIGHEST_BAND)
+        known = (prior.version, base, persons, grids, spreads, MIN_ERROR_COST)
         self.version = hashlib.sha256(str(known).encode()).hexdigest()
         """Changes with whatever the states depend on."""
         self._of_shifts: dict[tuple[float, ...], Floats] = {}
         self._of_ratings: dict[tuple[tuple[float, ...], ...], Floats] = {}
+
+    @classmethod
+    def of(cls, model: PersonModel) -> "SiteModel":
+        """The model of the sites whose persons are predicted by a model of persons."""
+        return cls(model.tilt_prior, model.tilt.base, model.version)
 
     def new_state(self) -> SiteState:
         """The state before the first game."""
@@ -177,22 +125,41 @@ class SiteModel:
             return state
         replies = [(each.base, each.costs, each.index) for each in game.replies]
         against = evidence(self._base, self._prior.uniform, replies)
-        shifts = _added(state.shifts, self._against(self._shifted(game.seconds), against, game.number))
-        bands = dict(state.bands)
+        at_shifts = self._shifted(game.seconds)
+        bands = {}
         if game.rating is not None and self._base.rated is not None:
-            band = BAND * math.floor(game.rating / BAND)
-            found = self._against(self._rated(game.seconds), against, game.number)
-            bands[band] = _added(bands.get(band, ()), found)
-        count = state.replies + len(replies)
-        return SiteState(self.version, state.games + 1, count, shifts, MappingProxyType(bands))
+            bands[band_of(game.rating)] = self._against(self._rated(game.seconds), against, game.number)
+        happened = sum(each.costs[each.index] >= MIN_ERROR_COST for each in game.replies)
+        return state.plus(
+            SiteState(
+                self.version,
+                games=1,
+                replies=len(replies),
+                weight=round(THOUSAND / game.number),
+                errors=round(THOUSAND * happened / game.number),
+                expected=round(THOUSAND * self._expected_errors(game) / game.number),
+                shifts=self._against(at_shifts, against, game.number),
+                bands=MappingProxyType(bands),
+            )
+        )
 
-    def _against(self, weights: Floats, against: Ints, number: int) -> Ints:
+    def _expected_errors(self, game: SiteGame) -> float:
+        """The number of errors that people without a rating make in a game's positions."""
+        weights = self._prior_of_unrated(game.seconds, (0.0, 0.0))
+        total = 0.0
+        for each in game.replies:
+            is_error = np.array(each.costs) >= MIN_ERROR_COST
+            if is_error.any():
+                found = at_points(self._base, self._prior.uniform, each.base, each.costs)
+                total += float(found[is_error].sum(axis=0) @ weights)
+        return total
+
+    def _against(self, weights: Floats, against: Ints, number: int) -> tuple[int, ...]:
         """The evidence of a game against each row of weights of the people model's grid."""
         least = int(against.min())
-        shares = weights @ np.exp(-(against - least) / _PER_NAT)
-        found = least - _PER_NAT * np.log(np.maximum(shares, 1e-300))
-        rounded: Ints = np.rint(found / number).astype(np.int64)
-        return rounded
+        shares = weights @ np.exp(-(against - least) / THOUSAND)
+        found = least - THOUSAND * np.log(np.maximum(shares, 1e-300))
+        return tuple(np.rint(found / number).astype(np.int64).tolist())
 
     def _shifted(self, seconds: float | None) -> Floats:
         """The prior of people without a rating at each of `SHIFTS`, shape (shifts, points)."""
@@ -206,7 +173,7 @@ class SiteModel:
     def _rated(self, seconds: float | None) -> Floats:
         """The prior of people at each of `RATINGS`, shape (ratings, points)."""
         rated = self._base.rated or self._base.unrated
-        rows = [features_of(rated.features, self._base.scale, each, seconds, None) for each in RATINGS]
+        rows = [features_of(rated.features, self._scale, each, seconds, None) for each in RATINGS]
         key = tuple(map(tuple, rows))
         if key not in self._of_ratings:
             self._of_ratings[key] = rated.prior_weights(self._base.grid, np.array(rows))
@@ -224,7 +191,7 @@ class SiteModel:
         logs = -0.5 * np.square(SHIFTS.points / np.array(_SHIFT_SPREADS)).sum(axis=1)
         if state.shifts:
             against = np.array(state.shifts, np.float64)
-            logs -= (against - against.min()) / _PER_NAT
+            logs -= (against - against.min()) / THOUSAND
         powers = np.exp(logs - logs.max())
         x, k = (powers / powers.sum()) @ SHIFTS.points
         return round(float(x), 6), round(float(k), 6)
@@ -250,7 +217,7 @@ class SiteModel:
                 total = through.min(axis=0)
             away = (ratings - (band + BAND / 2)) / _LEVEL_SPREAD
             total = total + np.square(away) / 2 / len(bands)
-            total = total + np.array(state.bands.get(band, (0,) * len(ratings))) / _PER_NAT
+            total = total + np.array(state.bands.get(band, (0,) * len(ratings))) / THOUSAND
         path = [int(total.argmin())]
         for chosen in reversed(came_from):
             path.append(int(chosen[path[-1]]))
@@ -269,12 +236,24 @@ class SiteModel:
         Raises:
             ValueError: The state was folded by another model.
         """
-        if rating is not None and self._base.rated is not None:
-            return self._prior.prior_weights(self._key, self.curve(state).of(rating), seconds)
+        rated = self._base.rated
+        if not state.games:
+            return self._prior.prior_weights(self._key, rating, seconds)
+        if rating is not None and rated is not None:
+            mapped = self.curve(state).of(rating)
+            features = features_of(rated.features, self._scale, mapped, seconds, None)
+            return np.asarray(rated.prior_weights(self._base.grid, np.array([features]))[0])
+        return self._prior_of_unrated(seconds, self.shift(state))
+
+    def _prior_of_unrated(self, seconds: float | None, shift: tuple[float, float]) -> Floats:
         unrated = self._base.unrated
         features = features_of(unrated.features, self._base.scale, None, seconds, None)
-        row = np.array([[*features, *self.shift(state)]])
+        row = np.array([[*features, *shift]])
         return np.asarray(_with_shift(unrated).prior_weights(self._base.grid, row)[0])
+
+    def is_known(self, state: SiteState) -> bool:
+        """Whether enough is known of the site's people to predict their replies by it."""
+        return state.version == self.version and state.weight >= MIN_WEIGHT
 
     def _require(self, state: SiteState) -> None:
         if state.version != self.version:
@@ -285,8 +264,3 @@ def _with_shift(prior: Gaussian) -> Gaussian:
     """The prior with a shift as two further features."""
     names = (*prior.features, "dx", "dk")
     return Gaussian(names, np.vstack([prior.coefficients, np.eye(2)]), prior.covariance)
-
-
-def _added(known: Sequence[int], more: Ints) -> tuple[int, ...]:
-    total = more if not known else np.array(known, np.int64) + more
-    return tuple(total.tolist())

@@ -18,6 +18,7 @@ from engine.errors import RecordError
 from engine.person.card import PersonModel
 from engine.person.memory import MAX_PLAYS, Memory, Play
 from engine.person.sealed import seal, unseal
+from engine.person.site_state import SiteState
 from engine.person.symmetry import position_keys
 from engine.person.tilt import MILLION, Weights, evidence, mean_tilt, start_weights, with_evidence
 from engine.person.vector import PlanedReply, Vector, after_game, prior_vector
@@ -175,6 +176,8 @@ class KnownPerson:
     """Number of plies before the reply."""
     earlier: tuple[FoldedReply, ...] = ()
     """The person's replies in this game so far, by the model of the state."""
+    site: SiteState | None = None
+    """What is known of the other people of the site; None for nothing."""
 
 
 def fold_game(state: PersonState, game: FoldedGame, model: PersonModel) -> PersonState:

@@ -52,6 +52,34 @@ def start_weights(before: Weights, prior: Floats, forgetting: float) -> Weights:
     return millionths((1.0 - forgetting) * dense(before, len(prior)) + forgetting * prior)
 
 
+def without_tail(weights: Weights, share: float) -> Weights:
+    """The weights without the smallest ones, which together are at most this share of them; ties by index."""
+    dropped, total = set(), 0
+    for at, weight in sorted(weights, key=lambda each: (each[1], each[0])):
+        total += weight
+        if total > share * MILLION:
+            break
+        dropped.add(at)
+    return tuple(each for each in weights if each[0] not in dropped)
+
+
+def with_prior(weights: Weights, prior: Floats, other: Floats) -> Weights:
+    """The weights as they would be if evidence had moved them from another prior.
+
+    Weights below a millionth are not known, so a prior below a millionth counts as one.
+
+    Args:
+        weights: Weights that began as `prior`.
+        prior: The prior's weight of each point, as shares of 1.
+        other: The other prior's.
+
+    Returns:
+        The weights; empty if the other prior excludes all of them.
+    """
+    shares = dense(weights, len(prior)) * other / np.maximum(prior, 1.0 / MILLION)
+    return millionths(shares) if shares.sum() > 0.0 else ()
+
+
 def evidence(
     prior: BasePrior,
     uniform: float,

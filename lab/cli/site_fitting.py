@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.human.person_prior import PersonPrior, tilted_rows
-from engine.person.site import SiteGame, SiteModel, SiteReply, SiteState
+from engine.person.site import SiteGame, SiteModel, SiteReply
+from engine.person.site_state import SiteState
 from lab.analysis.fitting import FitRefused
 from lab.analysis.person_fitting import PersonReplies
 from lab.analysis.population import MIN_ERROR_SCORE_LOSS

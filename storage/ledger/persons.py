@@ -4,7 +4,8 @@ A state is the fold of a person's judged games of one kind in the order of their
 it does not depend on when they were judged. Each judged game waits in the table ``games_to_fold`` until it is
 in its person's state; the same transaction stores the state and ends the wait. A game that is judged, or
 judged again, after a later one was folded is *late*: the person's state is then built again from the first
-game (`restart_state`). The judge takes an old database's games latest first, so that nearly all are late.
+game (`restart_state`). The state of the person's site changes in the same transactions
+(`storage.ledger.sites`). The judge takes an old database's games latest first, so that nearly all are late.
 Late games therefore wait until none of the person's games is left to judge, or the late ones are as many as
 the games in the state; so no game is folded more than a few times.
 
@@ -26,6 +27,7 @@ from engine.human.reply_forecast import without_person
 from engine.judge import JUDGE_VERSION
 from storage.filters import standing_conditions
 from storage.inserts import insert_all_new, insert_new
+from storage.ledger.sites import SiteKey, add_evidence, remove_evidence, remove_outdated_sites
 from storage.records import MATCH_SITE, DecisionState, GameResult, from_row
 from storage.tables.games import (
     DecisionRow,
@@ -69,6 +71,8 @@ class StoredState:
     """Number of replies in the state."""
     last: GameKey
     """The latest game in the state."""
+    evidence: bytes
+    """What the games tell about the site's people (`storage.ledger.sites`)."""
     state: bytes
 
 
@@ -151,13 +155,20 @@ async def queue_outdated(session: AsyncSession, versions: Mapping[str, str]) -> 
     )
     persons = [PersonKey(*row) for row in rows]
     for person in persons:
-        await restart_state(session, person)
+        await session.execute(delete(PersonStateRow).where(*_of(person)))
+        await _queue_all(session, person)
+    await remove_outdated_sites(session, versions)
     return len(persons)
 
 
 async def restart_state(session: AsyncSession, person: PersonKey) -> None:
     """Remove a person's state, and let all of their judged games wait."""
-    await session.execute(delete(PersonStateRow).where(*_of(person)))
+    await lock_person(session, person.opponent_id)
+    await _queue_all(session, person)
+    await _remove_state(session, person)
+
+
+async def _queue_all(session: AsyncSession, person: PersonKey) -> None:
     judged = select(JudgedGameRow.game_id).where(JudgedGameRow.game_id == GameRow.id).exists()
     games = await session.scalars(_counted(*_games_of(person), judged))
     await insert_all_new(session, GameToFoldRow, [{"game_id": game} for game in games])
@@ -167,6 +178,17 @@ async def games_of_persons(session: AsyncSession) -> set[str]:
     """Names of the games that have states of persons, or games that wait."""
     waiting = select(GameRow.game).join(GameToFoldRow, GameToFoldRow.game_id == GameRow.id)
     return set(await session.scalars(union(select(PersonStateRow.game), waiting)))
+
+
+async def programs_with_states(session: AsyncSession) -> list[PersonKey]:
+    """The persons with a state who turned out to be programs, in the order of their keys."""
+    rows = await session.execute(
+        select(PersonStateRow.opponent_id, PersonStateRow.game)
+        .join(OpponentRow, OpponentRow.id == PersonStateRow.opponent_id)
+        .where(OpponentRow.is_bot.is_(True))
+        .order_by(PersonStateRow.opponent_id, PersonStateRow.game)
+    )
+    return [PersonKey(*row) for row in rows]
 
 
 async def persons_to_fold(session: AsyncSession, games: Collection[str]) -> list[PersonKey]:
@@ -211,18 +233,19 @@ async def next_fold(session: AsyncSession, person: PersonKey) -> FoldStep | None
     return FoldStep(state, await _game_to_fold(session, person, key), state is not None and key <= state.last)
 
 
-async def store_state(
-    session: AsyncSession, step: FoldStep, version: str, games: int, replies: int, state: bytes
-) -> bool:
-    """Store a person's state with the step's game in it; return False, changing nothing, if the game or the
-    state has changed since the step was read, or the person asked to be forgotten.
+async def store_state(session: AsyncSession, step: FoldStep, new: StoredState) -> bool:
+    """Store a person's state with the step's game in it, and its share in the site's state.
 
     Args:
         session: The transaction.
         step: From `next_fold`.
-        version: See `StoredState`, also for the other arguments.
+        new: The state; its latest game is the step's.
+
+    Returns:
+        False, changing nothing, if the game or the state has changed since the step was read, or the person
+        asked to be forgotten.
     """
-    person, (ended_at, game_id) = step.game.person, step.game.key
+    person, (ended_at, game_id) = step.game.person, new.last
     if not await _is_unchanged(session, step):
         return False
     await session.execute(delete(PersonStateRow).where(*_of(person)))
@@ -230,15 +253,18 @@ async def store_state(
         insert(PersonStateRow).values(
             opponent_id=person.opponent_id,
             game=person.game,
-            version=version,
-            games=games,
-            replies=replies,
+            version=new.version,
+            games=new.games,
+            replies=new.replies,
             last_ended_at=ended_at,
             last_game_id=game_id,
-            state=state,
+            evidence=new.evidence,
+            state=new.state,
         )
     )
     await session.execute(delete(GameToFoldRow).where(GameToFoldRow.game_id == game_id))
+    before = None if step.state is None or step.state.version != new.version else step.state.evidence
+    await add_evidence(session, await _site_of(session, person), new.version, before, new.evidence)
     return True
 
 
@@ -262,6 +288,20 @@ async def _is_unchanged(session: AsyncSession, step: FoldStep) -> bool:
         return False
     is_waiting = await session.get(GameToFoldRow, step.game.key[1]) is not None
     return is_waiting and await _game_to_fold(session, person, step.game.key) == step.game
+
+
+async def _remove_state(session: AsyncSession, person: PersonKey) -> None:
+    """Remove the state of a locked person, and its share in the site's state."""
+    state = await load_state(session, person)
+    if state is None:
+        return
+    await session.execute(delete(PersonStateRow).where(*_of(person)))
+    await remove_evidence(session, await _site_of(session, person), state.version, state.evidence)
+
+
+async def _site_of(session: AsyncSession, person: PersonKey) -> SiteKey:
+    site = await session.scalar(select(OpponentRow.site).where(OpponentRow.id == person.opponent_id))
+    return SiteKey(str(site), person.game)
 
 
 # --- States ---------------------------------------------------------------------------------------------
@@ -345,15 +385,18 @@ async def lock_person(session: AsyncSession, opponent_id: int) -> None:
 
 
 async def forget_person(session: AsyncSession, opponent_id: int) -> bool:
-    """Remove a person's states and learn nothing of them any more; return False if that was done before.
+    """Remove a person's states, also from what is known of the site's people, and learn nothing of them any
+    more; return False if that was done before.
 
     Call `erase_forecasts` afterwards.
     """
     await lock_person(session, opponent_id)
     inserted = await insert_new(session, ForgottenPersonRow, opponent_id=opponent_id, forgotten_at=now_utc())
-    await session.execute(delete(PersonStateRow).where(PersonStateRow.opponent_id == opponent_id))
     games = select(GameRow.id).where(GameRow.opponent_id == opponent_id)
     await session.execute(delete(GameToFoldRow).where(GameToFoldRow.game_id.in_(games)))
+    of_person = select(PersonStateRow.game).where(PersonStateRow.opponent_id == opponent_id)
+    for game in (await session.scalars(of_person.order_by(PersonStateRow.game))).all():
+        await _remove_state(session, PersonKey(opponent_id, game))
     return inserted is not None
 
 
@@ -417,7 +460,8 @@ async def is_person_of_decision_forgotten(session: AsyncSession, decision_id: in
 
 
 def _stored(row: PersonStateRow) -> StoredState:
-    return StoredState(row.version, row.games, row.replies, (row.last_ended_at, row.last_game_id), row.state)
+    last = (row.last_ended_at, row.last_game_id)
+    return StoredState(row.version, row.games, row.replies, last, row.evidence, row.state)
 
 
 def _of(person: PersonKey) -> tuple[ColumnElement[bool], ...]:

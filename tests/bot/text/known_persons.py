@@ -5,6 +5,7 @@ from datetime import timedelta
 from sqlalchemy import update
 
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
+from engine.person.site_state import SiteState
 from engine.person.state import PersonState
 from storage.database import Database
 from storage.ledger.games import finish_game
@@ -63,6 +64,7 @@ async def learn(database: Database, *, replies: int = 120, person: str = "Anna")
                 replies=replies,
                 last_ended_at=DAY,
                 last_game_id=1,
+                evidence=SiteState(state.version).to_bytes(),
                 state=state.to_bytes(),
             )
         )

@@ -114,7 +114,7 @@ def test_errors_are_counted_from_the_forecasts(monkeypatch: pytest.MonkeyPatch) 
     rng = np.random.default_rng(1)
     played = [game(rng, 0.0, 14.0) for _ in range(6)]
     state = fold_games(empty(of), played, of)
-    stored = StoredState(state.version, 6, 120, (datetime(2026, 1, 1, tzinfo=UTC), 1), state.to_bytes())
+    stored = StoredState(state.version, 6, 120, (datetime(2026, 1, 1, tzinfo=UTC), 1), b"", state.to_bytes())
     replies = [
         ReportedReply(
             at,

@@ -6,57 +6,32 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bench.people.site import REPLIES, SITES, People
 from engine.errors import RecordError
-from engine.human.person_prior import card_path, read_card, tilted_rows
-from engine.person.site import RatingMap, SiteGame, SiteModel, SiteReply, SiteState
+from engine.human.person_prior import card_path, read_card
+from engine.person.site import RatingMap, SiteGame, SiteModel
+from engine.person.site_state import HIGHEST_BAND, SiteState
 
 PRIOR = read_card(card_path("othello"))
 BASE = next(iter(PRIOR.bases))
 MODEL = SiteModel(PRIOR, BASE)
 GRID = PRIOR.bases[BASE].grid
 Floats = NDArray[np.float64]
-REPLIES = 25
 IS_ERROR = 0.1
+_, CARELESS, INFLATED = SITES
 
 
-class People:
-    """Simulated people: positions at random, and replies by tilts drawn from a prior."""
-
-    def __init__(self, seed: int, careless: float = 0.0) -> None:
-        self.rng = np.random.default_rng(seed)
-        self.careless = careless
-        """What is taken from each person's k."""
-
-    def game(self, rating: float | None, shown: float | None) -> SiteGame:
-        """One game of a person of this rating on the model's scale, which the site shows as another."""
-        weights = PRIOR.prior_weights(BASE, rating, None)
-        x, k = GRID.points[self.rng.choice(len(weights), p=weights)]
-        point = np.array([[x, k - self.careless]])
-        return SiteGame(tuple(self.reply(point) for _ in range(REPLIES)), shown)
-
-    def reply(self, point: Floats) -> SiteReply:
-        count = int(self.rng.integers(3, 12))
-        base = self.rng.dirichlet(np.full(count, 0.6))
-        costs = self.rng.exponential(0.08, count).clip(0, 1)
-        costs -= costs.min()
-        found = self.probabilities(point, base, costs)[:, 0]
-        index = int(self.rng.choice(count, p=found / found.sum()))
-        return SiteReply(tuple(base.tolist()), tuple(costs.tolist()), index)
-
-    @staticmethod
-    def probabilities(points: Floats, base: Floats, costs: Floats) -> Floats:
-        least = PRIOR.bases[BASE].least
-        return tilted_rows(points, base, costs, np.zeros(1, np.int64), least, PRIOR.uniform)
-
-
-def errors(games: list[SiteGame], weights: Floats) -> tuple[float, int]:
-    """Errors that a prior expects, and those that happened."""
+def errors(people: People, games: list[SiteGame], state: SiteState) -> tuple[float, int]:
+    """Errors that the prior at a site expects, and those that happened."""
     expected, happened = 0.0, 0
-    for reply in (each for game in games for each in game.replies):
-        costs = np.array(reply.costs)
-        found = People.probabilities(GRID.points, np.array(reply.base), costs) @ weights
-        expected += float(found[costs >= IS_ERROR].sum())
-        happened += int(costs[reply.index] >= IS_ERROR)
+    for game in games:
+        weights = MODEL.prior_weights(state, game.rating, game.seconds)
+        for reply in game.replies:
+            costs = np.array(reply.costs)
+            if costs.max() >= IS_ERROR:
+                found = people.probabilities(GRID.points, np.array(reply.base), costs) @ weights
+                expected += float(found[costs >= IS_ERROR].sum())
+            happened += int(costs[reply.index] >= IS_ERROR)
     return expected, happened
 
 
@@ -68,21 +43,32 @@ def folded(games: list[SiteGame]) -> SiteState:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_people_who_are_twice_as_careless_are_known_after_fifty_games(seed: int) -> None:
-    people = People(seed, careless=9.0)
-    state = folded([people.game(None, None) for _ in range(50)])
-    later = [people.game(None, None) for _ in range(400)]
-    before, happened = errors(later, MODEL.prior_weights(MODEL.new_state(), None, None))
-    after, _ = errors(later, MODEL.prior_weights(state, None, None))
+@pytest.mark.parametrize("is_rated", [False, True])
+def test_people_who_are_twice_as_careless_are_known_after_fifty_games(seed: int, is_rated: bool) -> None:
+    people = People(seed, CARELESS)
+    make = people.rated_game if is_rated else people.unrated_game
+    state = folded([make() for _ in range(50)])
+    later = [make() for _ in range(150)]
+    before, happened = errors(people, later, MODEL.new_state())
+    after, _ = errors(people, later, state)
     assert before / happened < 0.6
     assert 0.9 < after / happened < 1.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_people_like_the_models_stay_what_they_are(seed: int) -> None:
+    people = People(seed)
+    state = folded([people.unrated_game() for _ in range(50)])
+    after, happened = errors(people, [people.unrated_game() for _ in range(100)], state)
+    assert 0.85 < after / happened < 1.15
+    assert 0.85 < state.errors / state.expected < 1.15
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_ratings_of_another_scale_are_mapped(seed: int) -> None:
     people, rng = People(10 + seed), random.Random(seed)
     ratings = [rng.uniform(1100, 2100) for _ in range(400)]
-    state = folded([people.game(rating, rating + 400) for rating in ratings])
+    state = folded([people.game(rating, rating + INFLATED.inflation) for rating in ratings])
     curve = MODEL.curve(state)
     for shown in range(1550, 2450, 100):
         assert abs(curve.of(shown) - (shown - 400)) <= 100
@@ -115,10 +101,73 @@ def test_the_order_of_games_does_not_matter_and_a_state_survives_storing() -> No
 
 
 def test_further_games_of_a_person_weigh_less() -> None:
-    game = People(5, careless=9.0).game(None, None)
+    game = People(5, CARELESS).unrated_game()
     first = MODEL.fold(MODEL.new_state(), game)
     tenth = MODEL.fold(MODEL.new_state(), SiteGame(game.replies, number=10))
     assert abs(MODEL.shift(tenth)[1]) < abs(MODEL.shift(first)[1])
+    assert (first.weight, tenth.weight) == (1000, 100)
+    assert tenth.errors == round(first.errors / 10)
+    assert tenth.expected == pytest.approx(first.expected / 10, abs=1)
+
+
+def test_the_errors_of_a_game_are_those_that_happened_and_that_the_models_people_make() -> None:
+    people = People(7)
+    games = [people.unrated_game() for _ in range(3)]
+    state = folded(games)
+    expected, happened = errors(people, games, MODEL.new_state())
+    assert state.errors == 1000 * happened
+    assert state.expected == pytest.approx(1000 * expected, abs=2)
+
+
+def test_a_site_is_known_from_ten_games_of_ten_persons() -> None:
+    game = People(8).unrated_game()
+    state = folded([game] * 9)
+    assert not MODEL.is_known(state)
+    assert MODEL.is_known(MODEL.fold(state, game))
+    one_person = folded([SiteGame(game.replies, number=number) for number in range(1, 30)])
+    assert not MODEL.is_known(one_person)
+    assert not MODEL.is_known(SiteState("another", 100, weight=100_000))
+
+
+def test_what_was_added_can_be_taken_out() -> None:
+    people = People(9)
+    ours, theirs = ([people.rated_game() for _ in range(4)] for _ in range(2))
+    both = folded([*ours, *theirs])
+    assert folded(ours).plus(folded(theirs)) == both
+    assert both.minus(folded(theirs)) == folded(ours)
+    assert both.minus(both) == MODEL.new_state()
+    assert MODEL.new_state().plus(both) == both
+    with pytest.raises(ValueError, match="lacks what is to be taken out"):
+        folded(ours).minus(both)
+    for combine in (both.plus, both.minus):
+        with pytest.raises(ValueError, match="another model"):
+            combine(SiteState("another"))
+
+
+@pytest.mark.parametrize("rating", [-(10.0**9), 0.0, 1234.0, 10.0**9])
+def test_strange_ratings_do_not_make_a_state_grow(rating: float) -> None:
+    game = People(12).unrated_game()
+    state = folded([SiteGame(game.replies, each) for each in (1500.0, rating)])
+    assert all(0 <= band <= HIGHEST_BAND for band in state.bands)
+    assert np.isfinite(MODEL.prior_weights(state, rating, None)).all()
+
+
+def test_the_largest_state() -> None:
+    game = People(13).unrated_game()
+    state = folded([SiteGame(game.replies, float(rating)) for rating in range(-100, 5000, 50)])
+    assert len(state.bands) == 40
+    large = SiteState(
+        state.version,
+        10**9,
+        10**9,
+        10**12,
+        10**12,
+        10**12,
+        tuple(10**12 + each * 7919 for each in state.shifts),
+        {band: tuple(10**12 + each * 7919 for each in row) for band, row in state.bands.items()},
+    )
+    assert SiteState.from_bytes(large.to_bytes()) == large
+    assert len(large.to_bytes()) < 40_000
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", bytes(40)])

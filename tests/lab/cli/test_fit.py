@@ -10,7 +10,7 @@ import pytest
 from bot.cli.common import UsageError
 from engine.decision import ModelInfo
 from engine.human.person_prior import base_key, read_card
-from engine.person.site import SiteState
+from engine.person.site_state import SiteState
 from lab.analysis import person_fitting
 from lab.analysis.fitting import FitRefused
 from lab.analysis.population import Population, population

@@ -8,12 +8,14 @@ import pytest
 from sqlalchemy import func, select, update
 
 from engine.human.reply_forecast import ReplyForecast
+from engine.person.site_state import SiteState
 from storage.database import Database
 from storage.ledger.decisions import mark_taken_back
 from storage.ledger.games import finish_game, reopen_game
 from storage.ledger.judgements import forget_judgement, store_judgements
 from storage.ledger.persons import (
     FoldStep,
+    GameKey,
     GameToFold,
     PersonKey,
     RecordedReply,
@@ -34,6 +36,7 @@ from storage.ledger.persons import (
     states_of,
     store_state,
 )
+from storage.ledger.sites import SiteKey, list_sites
 from storage.packing.records import pack, unpack
 from storage.records import MATCH_SITE, DecisionState, GameResult
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
@@ -105,11 +108,24 @@ async def fold(database: Database, *, is_all: bool = True) -> list[int]:
                     continue
                 before = () if step.state is None else unpack(step.state.state)["games"]
                 games = [*before, step.game.key[1]]
-                assert await store_state(session, step, "1", len(games), len(games), pack({"games": games}))
+                assert await store_state(session, step, state_with(games, step.game.key))
             done.append(step.game.key[1])
             if not is_all:
                 return done
     return done
+
+
+def state_with(games: list[int], last: GameKey, version: str = "1") -> StoredState:
+    """A state of these games, with evidence that is the sum of their keys."""
+    evidence = SiteState(version, len(games), len(games), errors=sum(games)).to_bytes()
+    return StoredState(version, len(games), len(games), last, evidence, pack({"games": games}))
+
+
+async def site_of(database: Database, game: str = "othello") -> tuple[int, int] | None:
+    """The number of games in the site's state, and the sum of their keys; None if there is none."""
+    async with database.read() as session:
+        found = (await list_sites(session)).get(SiteKey("arena", game))
+    return None if found is None else (found.games, found.errors)
 
 
 async def state_of(database: Database, game: int) -> list[int]:
@@ -147,7 +163,7 @@ async def test_games_are_folded_in_the_order_of_their_ends(database: Database) -
         (row,) = await session.scalars(select(PersonStateRow))
         known = await states_of(session, row.opponent_id)
     assert (row.games, row.replies, row.last_game_id, row.last_ended_at) == (3, 3, third, ended(3))
-    assert known == {"othello": StoredState("1", 3, 3, (ended(3), third), row.state)}
+    assert known == {"othello": StoredState("1", 3, 3, (ended(3), third), row.evidence, row.state)}
 
 
 async def test_games_that_end_together_are_folded_in_the_order_of_their_keys(database: Database) -> None:
@@ -302,7 +318,7 @@ async def test_nothing_is_stored_if_something_changed_meanwhile(database: Databa
 
 async def store(database: Database, step: FoldStep) -> bool:
     async with database.write() as session:
-        return await store_state(session, step, "1", 1, 1, pack({"games": []}))
+        return await store_state(session, step, state_with([step.game.key[1]], step.game.key))
 
 
 async def test_a_forgotten_person_is_not_learned_again(database: Database) -> None:
