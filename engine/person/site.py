@@ -6,6 +6,9 @@ all the site's people: the shift as if nobody had a rating, the curve from those
 with a rating the curve says what the shift says for others: people who err more than the model's people of
 their rating have a lower rating on the model's scale.
 
+A calibrated model has no prior by rating, since it knows the rating itself, and predicts by it. There, the
+bands of the site's ratings have a shift dk each, near those of their neighbours.
+
 Each game adds to a sum of evidence in whole thousandths of a nat for each shift and each rating, so it does
 not matter in which order games arrive. The games of one person tell nearly the same: the n-th weighs 1 / n.
 """
@@ -34,6 +37,9 @@ MIN_WEIGHT = 10 * THOUSAND
 _SHIFT_SPREADS = (0.2, 3.0)  # of sites, for dx and dk
 _LEVEL_SPREAD = 300.0  # of a site's ratings around the model's scale
 _STEP_SPREAD = 80.0  # of the curve's steps from band to band around BAND
+_DK_STEP_SPREAD = 1.0  # of dk from band to band
+_NO_DX = np.flatnonzero(SHIFTS.points[:, 0] == 0.0)
+"""The shifts of k alone."""
 _REACH = 2.0
 """How far the curve may go beyond the people model's ratings: a factor of their range."""
 
@@ -95,7 +101,7 @@ class SiteModel:
         self._prior, self._base, self._key = prior, prior.bases[base], base
         # At a site whose people are weaker than any of the model's, ratings mean less than the model's least.
         self._scale = replace(self._base.scale, most=_REACH * self._base.scale.most)
-        spreads = (_SHIFT_SPREADS, _LEVEL_SPREAD, _STEP_SPREAD, _REACH)
+        spreads = (_SHIFT_SPREADS, _LEVEL_SPREAD, _STEP_SPREAD, _DK_STEP_SPREAD, _REACH)
         grids = (SHIFTS, RATINGS, BAND, HIGHEST_BAND)
         known = (prior.version, base, persons, grids, spreads, MIN_ERROR_COST)
         self.version = hashlib.sha256(str(known).encode()).hexdigest()
@@ -127,8 +133,9 @@ class SiteModel:
         against = evidence(self._base, self._prior.uniform, replies)
         at_shifts = self._shifted(game.seconds)
         bands = {}
-        if game.rating is not None and self._base.rated is not None:
-            bands[band_of(game.rating)] = self._against(self._rated(game.seconds), against, game.number)
+        if game.rating is not None:
+            of_bands = at_shifts[_NO_DX] if self._base.rated is None else self._rated(game.seconds)
+            bands[band_of(game.rating)] = self._against(of_bands, against, game.number)
         happened = sum(each.costs[each.index] >= MIN_ERROR_COST for each in game.replies)
         return state.plus(
             SiteState(
@@ -199,31 +206,31 @@ class SiteModel:
     def curve(self, state: SiteState) -> RatingMap:
         """The likeliest curve: at each band the evidence, near slope 1 and near the model's own scale.
 
+        Empty if the model has no prior by rating.
+
         Raises:
             ValueError: The state was folded by another model.
         """
         self._require(state)
-        if not state.bands:
+        if not state.bands or self._base.rated is None:
             return RatingMap()
-        bands = range(min(state.bands), max(state.bands) + 1, BAND)
+        middles = _middles(state)
         ratings = np.array(RATINGS, np.float64)
+        levels = np.square((ratings - middles[:, None]) / _LEVEL_SPREAD) / 2
         steps = ratings[None, :] - ratings[:, None]  # from, to
-        costs_of_steps = np.where(steps < 0, np.inf, np.square((steps - BAND) / _STEP_SPREAD) / 2)
-        total, came_from = np.zeros(len(ratings)), []
-        for at, band in enumerate(bands):
-            if at:
-                through = total[:, None] + costs_of_steps
-                came_from.append(through.argmin(axis=0))
-                total = through.min(axis=0)
-            away = (ratings - (band + BAND / 2)) / _LEVEL_SPREAD
-            total = total + np.square(away) / 2 / len(bands)
-            total = total + np.array(state.bands.get(band, (0,) * len(ratings))) / THOUSAND
-        path = [int(total.argmin())]
-        for chosen in reversed(came_from):
-            path.append(int(chosen[path[-1]]))
-        return RatingMap(
-            tuple(band + BAND / 2 for band in bands), tuple(float(RATINGS[at]) for at in reversed(path))
-        )
+        costs = np.where(steps < 0, np.inf, np.square((steps - BAND) / _STEP_SPREAD) / 2)
+        return RatingMap(tuple(middles.tolist()), tuple(_likeliest(state, ratings, levels, costs).tolist()))
+
+    def _shift_at(self, state: SiteState, rating: float | None) -> tuple[float, float]:
+        """The shift of people with this rating, by a model without a prior by rating."""
+        dx, dk = self.shift(state)
+        if rating is None or not state.bands:
+            return dx, dk
+        values = SHIFTS.points[_NO_DX, 1]
+        levels = np.square(values / _SHIFT_SPREADS[1])[None, :] / 2
+        costs = np.square((values[None, :] - values[:, None]) / _DK_STEP_SPREAD) / 2
+        of_bands = _likeliest(state, values, levels, costs)
+        return dx, float(np.interp(rating, _middles(state), of_bands))
 
     def prior_weights(self, state: SiteState, rating: float | None, seconds: float | None) -> Floats:
         """The prior of a person at the site, as `PersonPrior.prior_weights` for a person anywhere.
@@ -243,7 +250,7 @@ class SiteModel:
             mapped = self.curve(state).of(rating)
             features = features_of(rated.features, self._scale, mapped, seconds, None)
             return np.asarray(rated.prior_weights(self._base.grid, np.array([features]))[0])
-        return self._prior_of_unrated(seconds, self.shift(state))
+        return self._prior_of_unrated(seconds, self._shift_at(state, rating))
 
     def _prior_of_unrated(self, seconds: float | None, shift: tuple[float, float]) -> Floats:
         unrated = self._base.unrated
@@ -264,3 +271,35 @@ def _with_shift(prior: Gaussian) -> Gaussian:
     """The prior with a shift as two further features."""
     names = (*prior.features, "dx", "dk")
     return Gaussian(names, np.vstack([prior.coefficients, np.eye(2)]), prior.covariance)
+
+
+def _bands(state: SiteState) -> range:
+    return range(min(state.bands), max(state.bands) + 1, BAND)
+
+
+def _middles(state: SiteState) -> Floats:
+    return np.array([band + BAND / 2 for band in _bands(state)])
+
+
+def _likeliest(state: SiteState, values: Floats, levels: Floats, steps: Floats) -> Floats:
+    """The likeliest value of each band, by the evidence and the costs of values and steps, in nats.
+
+    Args:
+        state: Has evidence for these values in at least one band.
+        values: What a band may have.
+        levels: The cost of each value, shape (bands or 1, values); all bands together cost their mean.
+        steps: The cost of a step from value to value in the next band.
+    """
+    bands = _bands(state)
+    costs = np.broadcast_to(levels / len(bands), (len(bands), len(values)))
+    total, came_from = np.zeros(len(values)), []
+    for at, band in enumerate(bands):
+        if at:
+            through = total[:, None] + steps
+            came_from.append(through.argmin(axis=0))
+            total = through.min(axis=0)
+        total = total + costs[at] + np.array(state.bands.get(band, (0,) * len(values))) / THOUSAND
+    path = [int(total.argmin())]
+    for chosen in reversed(came_from):
+        path.append(int(chosen[path[-1]]))
+    return np.asarray(values[path[::-1]])

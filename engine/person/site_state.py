@@ -53,7 +53,8 @@ class SiteState:
     shifts: tuple[int, ...] = ()
     """The evidence against each of `SHIFTS`; empty before the first game."""
     bands: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """By the lower end of a band of the site's ratings: the evidence against each of `RATINGS`.
+    """By the lower end of a band of the site's ratings: the evidence against each of `RATINGS`, or without a
+    prior by rating against each shift of k.
 
     Evidence that is 0 everywhere is left out."""
 
@@ -120,7 +121,7 @@ class SiteState:
             text = zlib.decompressobj().decompress(packed, _MAX_BYTES)
             found = reader(_Content)(json.loads(text))
             sizes = {len(evidence) for _, evidence in found.bands}
-            if len(found.shifts) not in (0, len(SHIFTS.points)) or sizes - {len(RATINGS)}:
+            if len(found.shifts) not in (0, len(SHIFTS.points)) or sizes - {len(RATINGS), len(SHIFTS.k)}:
                 raise ValueError("evidence of other shifts or ratings")
         except (AttributeError, KeyError, TypeError, ValueError, zlib.error) as error:
             raise RecordError(f"the state of a site is damaged: {error}") from None

@@ -8,7 +8,9 @@ from bot.cli.common import ShowFormat, UsageError, ask_database, print_json, pri
 
 if TYPE_CHECKING:
     from bot.text.person_report import PersonGameReport, PersonReport
+    from engine.person.site_state import SiteState
     from storage.database import Database
+    from storage.ledger.sites import SiteKey
 
 SiteArgument = Annotated[str, typer.Argument(metavar="SITE", help="Key of the site, such as arena.")]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The person's name or key at the site.")]
@@ -22,14 +24,19 @@ def show(
 ) -> None:
     """Show what the program has learned of a person.
 
-    The JSON format has everything that is stored, for a person who requests it.
+    Also show what is known of the people of the same site. The JSON format has everything that is stored of
+    the person, for one who requests it.
     """
     from bot.text.person_data import load_person
+    from bot.text.site_text import site_texts
+    from storage.ledger.sites import list_sites
 
-    async def read(database: "Database") -> "PersonReport":
-        return await load_person(database, await _person(database, site, name))
+    async def read(database: "Database") -> "tuple[PersonReport, dict[SiteKey, SiteState]]":
+        report = await load_person(database, await _person(database, site, name))
+        async with database.read() as session:
+            return report, await list_sites(session)
 
-    report = ask_database(context, read)
+    report, sites = ask_database(context, read)
     if output is ShowFormat.JSON:
         print_json(report.to_json())
         return
@@ -40,6 +47,8 @@ def show(
         print_note("nothing has been learned of this person yet")
     for each in report.games:
         _print_game(each)
+        for text in site_texts(sites, report.site, each.game):
+            print(text)
 
 
 def forget(context: typer.Context, site: SiteArgument, name: NameArgument) -> None:

@@ -139,24 +139,28 @@ def _calibration(
     suspect: bool | None,
     output: CommandFormat,
 ) -> None:
-    from bot.parts.values import Note
+    from bot.parts.values import Note, Part
+    from bot.text.site_text import site_texts
     from bot.views.statistics.calibration import calibration_table
     from bot.views.statistics.groups import rules_text
     from storage.evidence.statistics.calibrations import CalibrationRows, read_calibrations
     from storage.evidence.statistics.group_rows import count_outdated
     from storage.evidence.statistics.groups import RULES, flat_row
     from storage.filters import of_games
+    from storage.ledger.sites import list_sites
 
-    async def read(database: "Database") -> "tuple[CalibrationRows, int]":
+    async def read(database: "Database") -> "tuple[CalibrationRows, int, list[str]]":
         async with database.read() as session:
             rows = await read_calibrations(session, filters, by, await _suspect_filter(session, suspect))
-            return rows, await count_outdated(session, of_games(filters))
+            sites = site_texts(await list_sites(session), filters.site, filters.game)
+            return rows, await count_outdated(session, of_games(filters)), sites
 
-    rows, outdated = ask_database(context, read)
+    rows, outdated, sites = ask_database(context, read)
     with report_damage():
         calibrations = rows.calibrations()
     nested = [asdict(each) | {"unjudged_games": rows.unjudged, "rules": RULES} for each in calibrations]
-    parts = calibration_table(calibrations), Note(rules_text(rows.unjudged))
+    notes = [Note(text) for text in (rules_text(rows.unjudged), *sites)]
+    parts: list[Part] = [calibration_table(calibrations), *notes]
     if not calibrations and output is CommandFormat.TABLE:
         print_note("No replies with a forecast match these filters.")
         if rows.unjudged:

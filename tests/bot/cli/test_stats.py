@@ -14,11 +14,14 @@ from bot.base.rounding import NO_VALUE
 from engine.bait_rule import FORECAST_RULE, forecast
 from engine.figure_9 import FIGURE_9_RULE, classify_by_figure_9, expected_scale_centi
 from engine.judge import JUDGE_VERSION
+from engine.person.site_state import SiteState
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
+from storage.inserts import insert_new
 from storage.ledger.games import finish_game
 from storage.records import Endpoint, GameResult
 from storage.tables.games import ForecastRow
+from storage.tables.persons import SiteStateRow
 from tests.bot.cli.test_main import in_database
 from tests.bot.conftest import Command
 from tests.bot.tempted import judged_by_own_costs
@@ -145,6 +148,25 @@ def test_the_calibration_of_the_models(desdemona: Command) -> None:
     _, out, _ = desdemona("stats", "--calibration", "--format", "csv")
     (flat,) = csv.DictReader(io.StringIO(out))
     assert (flat["model"], flat["game"], flat["errors_n"]) == ("looks 6.5", "othello", "2")
+
+
+@pytest.mark.usefixtures("three_games")
+def test_the_calibration_says_what_is_known_of_the_site_s_people(
+    desdemona: Command, migrated_file: Path
+) -> None:
+    async def learned(database: Database) -> None:
+        state = SiteState("v", 50, 1250, 40_000, errors=190_000, expected=100_000).to_bytes()
+        async with database.write() as session:
+            for site in ("arena", "lichess"):
+                await insert_new(
+                    session, SiteStateRow, site=site, game="othello", version="v", games=50, state=state
+                )
+
+    in_database(migrated_file, learned)
+    said = " ".join(desdemona("stats", "--calibration", "--site", "arena")[1].split())
+    assert "Othello at arena (50 judged games): people err 1.9 times as often as the model's people." in said
+    assert "lichess" not in said
+    assert "lichess" in desdemona("stats", "--calibration")[1]
 
 
 @pytest.mark.usefixtures("three_games")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bench.people.site import REPLIES, SITES, People
+from bench.people.site import REPLIES, SITES, People, Site
 from engine.errors import RecordError
 from engine.human.person_prior import card_path, read_card
+from engine.person.card import person_model
 from engine.person.site import RatingMap, SiteGame, SiteModel
 from engine.person.site_state import HIGHEST_BAND, SiteState
 
@@ -21,11 +22,13 @@ IS_ERROR = 0.1
 _, CARELESS, INFLATED = SITES
 
 
-def errors(people: People, games: list[SiteGame], state: SiteState) -> tuple[float, int]:
+def errors(
+    people: People, games: list[SiteGame], state: SiteState, model: SiteModel = MODEL
+) -> tuple[float, int]:
     """Errors that the prior at a site expects, and those that happened."""
     expected, happened = 0.0, 0
     for game in games:
-        weights = MODEL.prior_weights(state, game.rating, game.seconds)
+        weights = model.prior_weights(state, game.rating, game.seconds)
         for reply in game.replies:
             costs = np.array(reply.costs)
             if costs.max() >= IS_ERROR:
@@ -35,14 +38,14 @@ def errors(people: People, games: list[SiteGame], state: SiteState) -> tuple[flo
     return expected, happened
 
 
-def folded(games: list[SiteGame]) -> SiteState:
-    state = MODEL.new_state()
+def folded(games: list[SiteGame], model: SiteModel = MODEL) -> SiteState:
+    state = model.new_state()
     for game in games:
-        state = MODEL.fold(state, game)
+        state = model.fold(state, game)
     return state
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("is_rated", [False, True])
 def test_people_who_are_twice_as_careless_are_known_after_fifty_games(seed: int, is_rated: bool) -> None:
     people = People(seed, CARELESS)
@@ -52,6 +55,46 @@ def test_people_who_are_twice_as_careless_are_known_after_fifty_games(seed: int,
     before, happened = errors(people, later, MODEL.new_state())
     after, _ = errors(people, later, state)
     assert before / happened < 0.6
+    assert 0.9 < after / happened < 1.1
+
+
+CALIBRATED = person_model("othello", PRIOR, "0" * 64)
+"""A calibrated model has no prior by rating."""
+BY_BANDS = SiteModel.of(CALIBRATED)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_by_a_calibrated_model_each_band_of_ratings_has_a_shift(seed: int) -> None:
+    """The weaker half of a site are careless, which the other half and people without a rating are not."""
+    careless, careful = (People(20 + seed, Site("", careless=k), CALIBRATED.card.tilt) for k in (6.0, 0.0))
+    rng = random.Random(seed)
+
+    def games(of: People, low: float, count: int) -> list[SiteGame]:
+        return [of.game(None, rng.uniform(low, low + 300)) for _ in range(count)]
+
+    state = folded([*games(careless, 1000, 60), *games(careful, 1900, 60)], BY_BANDS)
+    assert BY_BANDS.curve(state) == RatingMap()
+    for people, low in ((careless, 1000), (careful, 1900)):
+        expected, happened = errors(people, games(people, low, 100), state, BY_BANDS)
+        assert 0.85 < expected / happened < 1.15
+    for low, at in ((-500, 1050), (5000, 2150)):
+        beyond, inside = (BY_BANDS.prior_weights(state, rating, None) for rating in (low, at))
+        assert beyond == pytest.approx(inside, abs=0.02)
+    without = BY_BANDS.prior_weights(state, None, None) @ GRID.points[:, 1]
+    assert -6 < without < -1
+    restored = SiteState.from_bytes(state.to_bytes())
+    assert restored == state
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_careless_people_are_known_by_a_calibrated_model(seed: int) -> None:
+    people = People(30 + seed, Site("", careless=6.0), CALIBRATED.card.tilt)
+    games = [people.game(None, 1500.0 + number) for number in range(50)]
+    state = folded(games, BY_BANDS)
+    later = [people.game(None, 1500.0) for _ in range(150)]
+    before, happened = errors(people, later, BY_BANDS.new_state(), BY_BANDS)
+    after, _ = errors(people, later, state, BY_BANDS)
+    assert before / happened < 0.7
     assert 0.9 < after / happened < 1.1
 
 
