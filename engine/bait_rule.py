@@ -23,10 +23,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from engine.decision import Candidate, ModelInfo, ReplyProfile
+from engine.decision import Candidate, ModelInfo, PersonUse, ReplyProfile
 from engine.expected import WHOLE, expected_score
 from engine.figure_9 import MIN_ERROR_COST, ReplyVerdicts
-from engine.human.reply_forecast import RULE, Expectations, PersonUse, ReplyForecast
+from engine.human.reply_forecast import RULE, Expectations, ReplyForecast
 from engine.judge import ReplyCosts, ReplyWord
 
 FORECAST_RULE = RULE

@@ -16,6 +16,8 @@ _SHALLOW = "glance_centi"
 """The name of `ReplyProfile.shallow_scores_centi` in records."""
 _USE_STORED = "reckoning"
 """The name of `Decision.model_use` in records."""
+_STATE = "state"
+"""The name of `OpponentModelUse.state` in records."""
 _STORED_NAMES = {"model_use": _USE_STORED, "strategy": "player"}
 """Stored names of renamed fields; they must not change, because old records contain them."""
 
@@ -299,6 +301,52 @@ class PersonDraw:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonUse:
+    """What a prediction used of the person's state (`engine.person.prediction`), as of before the reply."""
+
+    version: str
+    """`engine.person.card.PersonModel.version`."""
+    games: int
+    """Number of the person's games in the state."""
+    weights: tuple[tuple[int, int], ...]
+    """The grid points with a weight, each with its weight in millionths (`engine.person.tilt`)."""
+    shifts: tuple[float, ...]
+    """What the person's vector added to the logit of each reply; empty for no vector."""
+    costs: tuple[float, ...]
+    """The cost of each reply, from 0 to 1."""
+    recalled: tuple[float, ...]
+    """The weight of the person's earlier replies in the same position, for each reply; empty for none."""
+    own_weight: float
+    """The weight of the prediction without memory."""
+    sha256: str
+    """Checksum of these numbers, the replies and the base model's probabilities."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptedReplies:
+    """How the predicted replies to one move were adapted to the person."""
+
+    move: str
+    base: tuple[float, ...]
+    """The probability of each reply by the model of people alone, to six digits."""
+    person: PersonUse
+    """`ReplyProfile.probability` of the replies follows from this and `base`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateUse:
+    """What a choice used of the person's state (`engine.person.choice`)."""
+
+    version: str
+    """`engine.person.card.PersonModel.version`."""
+    games: int
+    """Number of the person's games in the state."""
+    moves: tuple[AdaptedReplies, ...]
+    """For the preferred move and, if it is another one, the best: of the two, one is played. Without those to
+    whose replies the state says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class OpponentModelUse:
     """How a prediction of a person's replies was used to choose a move."""
 
@@ -310,6 +358,11 @@ class OpponentModelUse:
     trouble: str = ""
     """Why the standard strategy chose the move without a model; empty: a model was used, or the move is a
     forced win and no model was queried."""
+    state: StateUse | None = None
+    """What was used of the person's state; None if nothing was."""
+    is_forgotten: bool = False
+    """Whether `state` was erased at the person's request (`without_state`): the replies' probabilities cannot
+    be computed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,6 +442,8 @@ class Decision:
         record["search_mode"] = self.search_mode.value
         if self.pick is not None and not self.pick.origin:
             del record["pick"]["origin"]
+        if self.model_use is not None:
+            record["model_use"] = _without_defaults(record["model_use"])
         if self.tempting is None:  # what only one player uses does not lengthen the records of the others
             del record["tempting"]
         if self.trial_draw is None:
@@ -428,6 +483,28 @@ class Decision:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RecordError(f"not the record of a decision: {error}") from error
         return decision
+
+
+def without_state(record: dict[str, Any]) -> dict[str, Any]:
+    """A decision's record without what it used of the person's state.
+
+    The replies' probabilities stay, since the choice follows from them; which of them the person's habits
+    moved is no longer known.
+    """
+    use = record.get(_USE_STORED)
+    if not isinstance(use, dict) or _STATE not in use:
+        return record
+    left = {name: value for name, value in use.items() if name != _STATE}
+    return record | {_USE_STORED: left | {"is_forgotten": True}}
+
+
+def _without_defaults(use: dict[str, Any]) -> dict[str, Any]:
+    """The record of an `OpponentModelUse` without what most of them lack."""
+    return {
+        name: value
+        for name, value in use.items()
+        if not (name == _STATE and value is None) and not (name == "is_forgotten" and not value)
+    }
 
 
 def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:

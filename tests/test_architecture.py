@@ -98,7 +98,7 @@ STORAGE = {
     "storage.inserts": {"tables"},
     "storage.migrate": {"packing", "quarantine", "tables"},
     "storage.database": {"drivers", "errors", "migrate", "sqlite_access"},
-    "storage.ledger": {"errors", "filters", "inserts", "records", "tables"},
+    "storage.ledger": {"errors", "filters", "inserts", "packing", "records", "tables"},
     "storage.research": {"inserts", "records", "tables"},
     "storage.evidence": {
         "database", "errors", "filters", "inserts", "ledger", "packing", "records", "tables",

@@ -70,7 +70,7 @@ def _print_findings(found: RecheckResults) -> None:
     if found.games_learned:
         print(f"games from which something was learned about a person now: {found.games_learned}")
     if found.forgotten:
-        print(f"forecasts not recomputed, since the person asked to be forgotten: {found.forgotten}")
+        print(f"predictions not recomputed, since the person asked to be forgotten: {found.forgotten}")
     if found.restored:
         print(f"rows recomputed from their records: {found.restored}")
     if found.summaries:

@@ -73,6 +73,7 @@ from engine.forecasts import forecast_job
 from engine.game import IllegalMove, continued_position, positions, replay, starting_position
 from engine.games import get_rules
 from engine.human.reply_forecast import Bait
+from engine.person.state import KnownPerson
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
@@ -520,6 +521,12 @@ class GameRunner:
         if stored is not None and (stored.state is not DecisionState.COMMITTED or await self._hold_move()):
             await self._send_move(think, stored, received_at)
 
+    async def _known_person(self, moves: tuple[str, ...]) -> KnownPerson | None:
+        """What is known of the person after these moves; None if the strategy models nobody."""
+        if not strategy_named(self._ledger.game.strategy).models_opponent:
+            return None
+        return await self._ledger.latest_person(moves, self._services.models)
+
     async def _hold_move(self) -> bool:
         """Wait until our committed move may be sent; return False if the turn passes meanwhile."""
         self._move_search = task = self._tasks.create_task(self._search.hold_move())
@@ -542,8 +549,11 @@ class GameRunner:
         stored = await self._ledger.find_committed_decision(think.ply, at.text)
         if stored is not None or not self._is_current(think):
             return stored
+        known = await self._known_person(think.moves)
+        if not self._is_current(think):
+            return None
         task = self._tasks.create_task(
-            self._search.decide(at, think.remaining_s, received_at, think.their_remaining_s)
+            self._search.decide(at, think.remaining_s, received_at, think.their_remaining_s, known)
         )
         self._move_search = task
         await asyncio.wait([task])
@@ -580,7 +590,7 @@ class GameRunner:
             await self._ledger.mark_sent(stored)
             if not is_accepted:
                 is_accepted = True
-                self._start_pondering(think, stored)
+                self._start_pondering(think, stored, await self._known_person(think.moves))
                 self._start_completion(stored)
 
         async def on_refused(error: RefusedError, refusals: int) -> None:
@@ -605,14 +615,14 @@ class GameRunner:
         # A score shows whose search it is from: its depth, and whether the move is the best by it.
         return MoveInfo(None if is_blind else score_centi(decision), took_s)
 
-    def _start_pondering(self, think: Think, stored: StoredDecision) -> None:
+    def _start_pondering(self, think: Think, stored: StoredDecision, known: KnownPerson | None) -> None:
         """Start pondering when the opponent's turn begins."""
         moves = (*think.moves, stored.decision.move)
         if self._end is None and self.session.moves in (think.moves, moves):  # no reply yet
             game, position = position_of(self.session, moves)
             if game.legal_moves(position):
                 after = PositionToMove(self._ledger.game, game, position, moves)
-                self._search.start_pondering(after, stored.decision)
+                self._search.start_pondering(after, stored.decision, known)
 
     async def _read_again(self) -> None:
         """Read the game's state again and handle it.
@@ -688,7 +698,7 @@ class GameRunner:
                 initial_s=game.clock_initial_s,
                 increment_s=game.clock_increment_s,
                 sources=self._services.strong.sources.get(decision.game, ()),
-                known=await self._ledger.known_person(stored, self._services.models),
+                known=await self._ledger.known_person(stored.ply, self._services.models),
             )
             forecast = await self._services.pool.run(job, decision.game, rank=JobRank.FORECAST)
         except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later

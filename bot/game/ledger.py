@@ -150,6 +150,9 @@ class GameLedger:
         self._state: PersonState | None = None
         # What was known of the other people of the site then.
         self._others_at_site: SiteState | None = None
+        # What was known of the person when that was last read; and for which ply, -1 before that.
+        self._latest_person: KnownPerson | None = None
+        self._person_read_at = -1
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
 
@@ -367,11 +370,43 @@ class GameLedger:
             if await store_forecast(session, stored.id, made, expected):
                 self._draft.add_forecast(stored, made)
 
-    async def known_person(self, stored: StoredDecision, registry: ModelRegistry) -> KnownPerson | None:
-        """What is known of the person who replies to a decision.
+    async def known_person(self, ply: int, registry: ModelRegistry) -> KnownPerson | None:
+        """What is known of the person who replies to our move at a ply.
 
         None for programs, for people who asked to be forgotten, and in games without a model of people.
         """
+        self._person_read_at = ply
+        self._latest_person = await self._read_person(ply, registry)
+        return self._latest_person
+
+    async def latest_person(self, moves: Sequence[str], registry: ModelRegistry) -> KnownPerson | None:
+        """`known_person` as of its latest call, with the replies since then that were forecast.
+
+        Moves do not wait for the database: only the first call reads it, at the start of the game or after a
+        restart. If that fails, nothing is known.
+
+        Args:
+            moves: The game's moves so far.
+            registry: See `known_person`.
+        """
+        if self._person_read_at < 0:
+            try:
+                await self.known_person(len(moves), registry)
+            except Exception:  # the game matters more; a forecast reads it again
+                logger.exception("game %s: what is known of the person cannot be read", self._site_game_id)
+        known, current = self._latest_person, self._current_decisions
+        if known is None:
+            return None
+        later = [
+            _folded_reply(current.forecasts[each.id], moves[ply + 1], known.state.version)
+            for ply, each in sorted(current.latest.items())
+            if self._person_read_at <= ply < len(moves) - 1 and each.decision.move == moves[ply]
+            if each.id in current.forecasts
+        ]
+        earlier = (*known.earlier, *(each for each in later if each is not None))
+        return replace(known, ply=len(moves) + 1, earlier=earlier)
+
+    async def _read_person(self, ply: int, registry: ModelRegistry) -> KnownPerson | None:
         if self.game.opponent_is_bot or self.game.site == MATCH_SITE:
             return None
         if not self._has_asked_models:
@@ -385,12 +420,12 @@ class GameLedger:
             is_first = self._state is None
             known = await state_for_game(session, self.game.id) if is_first else None
             site = await site_of_game(session, self.game.id) if is_first else None
-            earlier = await earlier_replies(session, self.game.id, stored.ply)
+            earlier = await earlier_replies(session, self.game.id, ply)
         if self._state is None:
             self._others_at_site = None if site is None else await asyncio.to_thread(site.others)
             self._state = await asyncio.to_thread(_usable_state, known, self._person_version)
         replies = await asyncio.to_thread(_earlier, earlier, self._state.version)
-        return KnownPerson(self._state, stored.ply + 1, replies, self._others_at_site)
+        return KnownPerson(self._state, ply + 1, replies, self._others_at_site)
 
     async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
         """The forecast of people's replies to a decision's move; None if there is no forecast yet."""
@@ -729,20 +764,23 @@ def _earlier(recorded: Sequence[tuple[bytes, str]], version: str) -> tuple[Folde
     found = []
     for packed, reply in recorded:
         with suppress(RecordError):
-            made = ReplyForecast.from_record(unpack(packed))
-            if made.person is not None and made.person.version == version and reply in made.replies:
-                found.append(
-                    FoldedReply(
-                        position="",
-                        ply=0,
-                        replies=made.replies,
-                        base=made.base,
-                        costs=made.person.costs,
-                        reply=reply,
-                        judged_cost=0.0,
-                    )
-                )
-    return tuple(found)
+            found.append(_folded_reply(ReplyForecast.from_record(unpack(packed)), reply, version))
+    return tuple(each for each in found if each is not None)
+
+
+def _folded_reply(made: ReplyForecast, reply: str, version: str) -> FoldedReply | None:
+    """A reply, as far as the weights of the tilts depend on it; None if its forecast cannot be used."""
+    if made.person is None or made.person.version != version or reply not in made.replies:
+        return None
+    return FoldedReply(
+        position="",
+        ply=0,
+        replies=made.replies,
+        base=made.base,
+        costs=made.person.costs,
+        reply=reply,
+        judged_cost=0.0,
+    )
 
 
 def sets_bait(decision: Decision, made: ReplyForecast) -> bool:

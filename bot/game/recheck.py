@@ -104,7 +104,8 @@ class RecheckResults:
     games_learned: int = 0
     """Number of judged games from which the program learned about the person now."""
     forgotten: int = 0
-    """Number of forecasts that cannot be recomputed, because the person asked to be forgotten."""
+    """Number of forecasts, and of choices by predicted replies, that cannot be recomputed, because the person
+    asked to be forgotten."""
     quarantined: list[MalformedRow] = field(default_factory=list)
     """Rows with invalid values, which were moved to the quarantine."""
     left: Counter[str] = field(default_factory=Counter)

@@ -17,6 +17,7 @@ from engine.human.model import BadModel
 from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import ReplyForecast
 from engine.person.card import PersonModel
+from engine.person.choice import verify_state_use
 from engine.person.faced import person_model_of
 from engine.person.prediction import verify_person_use
 from storage.maintenance.decision_batches import RecordedDecision
@@ -31,14 +32,14 @@ class RecordChecks:
     """Checks records against other rows; remembers the seeds of all random choices already checked.
 
     Args:
-        models: Models of people, with which forecasts of persons are recomputed.
+        models: Models of people, with which predictions for known persons are recomputed.
     """
 
     def __init__(self, models: ModelRegistry) -> None:
         self._models = models
         self._person_models: dict[str, PersonModel | None] = {}
         self.forgotten = 0
-        """Number of forecasts that cannot be recomputed, because the person asked to be forgotten."""
+        """See `bot.game.recheck.RecheckResults`."""
         self._seeds: dict[str, tuple[int, int, str]] = {}
         self._positions: dict[int, list[str]] = {}
 
@@ -58,6 +59,7 @@ class RecordChecks:
             raise RecordError(f"the record is of {decision.game}, but the game is {found.game}")
         self._check_position(found, decision)
         self._check_forecast(found, decision)
+        self._check_state_use(decision)
         if decision.trial_draw is not None:
             self._check_draw(found, decision)
 
@@ -122,6 +124,17 @@ class RecordChecks:
             self._check_person(decision, forecast)
         except RecordError as error:
             raise RecordError(f"its forecast: {error}") from error
+
+    def _check_state_use(self, decision: Decision) -> None:
+        """Recompute the replies' probabilities from what the choice used of the person, if the models are the
+        same."""
+        use = decision.model_use
+        if use is None:
+            return
+        self.forgotten += use.is_forgotten
+        model = None if use.state is None else self._person_model(decision.game)
+        if model is not None and use.state is not None and model.version == use.state.version:
+            verify_state_use(decision, model)
 
     def _check_person(self, decision: Decision, forecast: ReplyForecast) -> None:
         """Recompute the probabilities from what the record says of the person, if the models are the same."""

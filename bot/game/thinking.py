@@ -7,7 +7,8 @@ thread's transposition table. Nothing is recorded before our turn.
 
 Strategies with an opponent model get the moves so far and the opponent's rating and clock. A search
 that began before the reply cannot know the opponent's clock after the reply, so its record has no clock. The
-search is used nevertheless, because the clock has the least influence on the models.
+search is used nevertheless, because the clock has the least influence on the models. Against persons these
+strategies also get what is known of them.
 """
 
 import asyncio
@@ -29,11 +30,14 @@ from engine.decision import Decision, Person
 from engine.errors import BadSettings
 from engine.game import Game, positions, starting_position
 from engine.human.opponent_model_search import Background
+from engine.human.person_prior import estimated_side_time_s
 from engine.lookup.source import LookupMove, SingleMoveSource
 from engine.move_chooser import MoveChooser, fallback_decision
 from engine.opponents.pair_value import PairRatings
 from engine.params import RandomisedParams
+from engine.person.choice import ReplyAdapter
 from engine.person.pace import max_thinking_time_s, thinking_time_s
+from engine.person.state import KnownPerson
 from engine.protocols.score_settings import MoveLimit
 from engine.search.reference import Searcher
 from engine.stop import Stopped
@@ -111,6 +115,7 @@ class MoveSearch:
         their_remaining_s: float | None = None,
         found: LookupMove | None = None,
         *,
+        known: KnownPerson | None = None,
         seed: int | None = None,
     ) -> None:
         self._services = services
@@ -121,6 +126,7 @@ class MoveSearch:
             self._strong = replace(services.strong, sources=sources)
         self._at = at
         self._person = Person(at.stored.opponent_rating, their_remaining_s, at.stored.our_rating)
+        self._known = known
         self._text = at.text
         self._avoidance = avoidance
         if level := at.level:
@@ -254,13 +260,15 @@ class MoveSearch:
         game, stored = self._at.game, self._at.stored
         start = starting_position(game, stored.initial_position)
         *before, _ = positions(game, self._at.moves, start)
-        if not kind.imitates_people:
-            return Background(tuple(before), self._person)
-        from engine.human.person_prior import estimated_side_time_s  # it loads numpy: only when used
-
-        imitated = Person(imitated_rating(stored), self._turn.remaining_s)
         side_time_s = estimated_side_time_s(stored.clock_initial_s, stored.clock_increment_s)
-        return Background(tuple(before), self._person, imitated, side_time_s)
+        if not kind.imitates_people:
+            adapter = None
+            if self._known is not None:
+                reply_at = len(self._at.moves) + 1
+                adapter = ReplyAdapter(replace(self._known, ply=reply_at), side_time_s)
+            return Background(tuple(before), self._person, adapter)
+        imitated = Person(imitated_rating(stored), self._turn.remaining_s)
+        return Background(tuple(before), self._person, None, imitated, side_time_s)
 
     def _limits(self, queue_per_thread: float) -> Limits | None:
         """The limits according to the clock, minus the time spent; None if too little time is left."""
@@ -344,6 +352,7 @@ class GameThinker:
         remaining_s: float | None,
         received_at: float,
         their_remaining_s: float | None = None,
+        known: KnownPerson | None = None,
     ) -> Decision:
         """Find a move; cancelling this call stops the search.
 
@@ -352,6 +361,7 @@ class GameThinker:
             remaining_s: Time on our clock when the turn began; None without a clock.
             received_at: When the turn was reported, by the services' clock.
             their_remaining_s: Time on the opponent's clock; None without a clock.
+            known: What is known of the person who replies, for a strategy that models them; None for nothing.
         """
         pool, stored = self._services.pool, at.stored
         if self._paths is None:
@@ -378,7 +388,9 @@ class GameThinker:
         elif ahead is not None:
             ahead.task.cancel()
         if decision is None:
-            search = MoveSearch(self._services, at, avoidance, their_remaining_s, online, seed=self._seed(at))
+            search = MoveSearch(
+                self._services, at, avoidance, their_remaining_s, online, known=known, seed=self._seed(at)
+            )
             search.begin(turn)
             decision = await self._run(search, at, rank, plan_s)
         if search.release_at is not None:
@@ -446,12 +458,15 @@ class GameThinker:
         avoid = (self._paths or {}).get(at.text, ())
         return self._services.non_wins.avoidance(at.stored, at.moves, avoid, within_centi)
 
-    def start_pondering(self, after: PositionToMove, decision: Decision) -> None:
+    def start_pondering(
+        self, after: PositionToMove, decision: Decision, known: KnownPerson | None = None
+    ) -> None:
         """Start searching our next move on the opponent's time, if enabled (`engine.ponder`).
 
         Args:
             after: The position after our move; the opponent has not replied yet.
             decision: The decision behind our move, with as complete a profile as possible.
+            known: See `decide`, for our next move.
         """
         self.forget()
         turn, clock = self._turn, self._services.clock
@@ -467,7 +482,7 @@ class GameThinker:
         if not game.legal_moves(position):
             return
         at = PositionToMove(after.stored, game, position, (*after.moves, reply))
-        search = MoveSearch(self._services, at, self._avoidance(at), seed=self._seed(at))
+        search = MoveSearch(self._services, at, self._avoidance(at), known=known, seed=self._seed(at))
         left_s = turn.remaining_s - (clock() - turn.received_at) + (at.stored.clock_increment_s or 0)
         search.begin(Turn(max(0.0, left_s - self._services.server.lag_s), None))
         self._ahead = _PonderSearch(search, self._tasks.create_task(self._ponder(search, at)))

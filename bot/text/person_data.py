@@ -7,7 +7,7 @@ from storage.database import Database
 from storage.evidence.queries.person_report import list_reported_replies
 from storage.ledger.persons import (
     ERASED_PER_BATCH,
-    erase_forecasts,
+    erase_records,
     forget_person,
     forgotten_at,
     name_of_person,
@@ -36,13 +36,13 @@ async def load_person(database: Database, opponent_id: int) -> PersonReport:
 async def forget_person_everywhere(database: Database, opponent_id: int) -> bool:
     """Forget a person; return False if they were forgotten before.
 
-    What forecasts say of the person is erased in transactions of their own; if that was interrupted, a second
-    call finishes it.
+    What records of forecasts and decisions say of the person is erased in transactions of their own; if that
+    was interrupted, a second call finishes it.
     """
     async with database.write() as session:
         is_new = await forget_person(session, opponent_id)
     after: int | None = 0
     while after is not None:
         async with database.write() as session:
-            after = await erase_forecasts(session, opponent_id, after, ERASED_PER_BATCH)
+            after = await erase_records(session, opponent_id, after, ERASED_PER_BATCH)
     return is_new

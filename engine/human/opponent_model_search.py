@@ -9,9 +9,18 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from engine.decision import Candidate, ModelInfo, OpponentModelUse, Person, ReplyProfile
+from engine.decision import (
+    AdaptedReplies,
+    Candidate,
+    Decision,
+    ModelInfo,
+    OpponentModelUse,
+    Person,
+    ReplyProfile,
+    StateUse,
+)
 from engine.game import WIN_CENTI, Game
 from engine.human.model import (
     SHALLOW,
@@ -38,8 +47,52 @@ T = TypeVar("T")
 _QUERIES_PER_STOP_CHECK = 16
 """Network queries per batch; the stop flag is checked between batches (4 ms). Single queries cost more."""
 
+_Key = tuple[str, tuple[tuple[int, ...], ...]]
+
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
 """A function that uses another program to find the profiles of some replies to our move."""
+
+
+class AdaptedPrediction(NamedTuple):
+    """A prediction of a person's replies to one move."""
+
+    probabilities: tuple[float, ...]
+    use: AdaptedReplies
+
+
+class PersonAdapter(Protocol):
+    """Adapts predictions for one decision to the person who replies (`engine.person.choice`)."""
+
+    @property
+    def version(self) -> str:
+        """See `StateUse`."""
+
+    @property
+    def games(self) -> int:
+        """See `StateUse`."""
+
+    def adapted(
+        self,
+        game: Game[Any],
+        positions: Sequence[Any],
+        models: "GameModels",
+        person: Person,
+        move: str,
+        base: Sequence[float],
+        profile: Candidate | None,
+    ) -> AdaptedPrediction | None:
+        """Adapt the probabilities of the replies to a move; return None if the person's state says nothing.
+
+        Args:
+            game: The rules.
+            positions: The position before our move, and the one after it.
+            models: The game's models.
+            person: The person who replies.
+            move: Our move, which has two replies or more.
+            base: The probability of each reply by the model of people, in the game's order.
+            profile: Our move with its complete profile. None if it is not known; then only the person's own
+                replies in the same position count.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +103,8 @@ class Background:
     """The game's latest positions before this one, oldest first."""
     person: Person = field(default_factory=Person)
     """The person who will reply."""
+    known: PersonAdapter | None = None
+    """What is known of this person from earlier games; None for nothing."""
     imitated: Person | None = None
     """The person whose play a strategy imitates: rating on the model's scale, and our own clock; None: no
     strategy imitates anybody."""
@@ -148,6 +203,7 @@ class OpponentModelSearch:
         self._moves = {game.move_text(move): move for move in game.legal_moves(position)}
         self._after: dict[str, Any] = {}
         self._predicted: dict[str, tuple[float, ...]] = {}
+        self._uses: dict[_Key, AdaptedReplies] = {}
 
     @property
     def needs_all_replies(self) -> bool:
@@ -159,14 +215,25 @@ class OpponentModelSearch:
         self._models.health.record_failure(self._game.name, error)
         return str(error)
 
-    def model_use(self, trouble: str = "") -> OpponentModelUse:
+    def model_use(self, decision: Decision, trouble: str = "") -> OpponentModelUse:
         """Describe the use of the models, for the record of a decision.
 
         Args:
+            decision: The decision.
             trouble: Why no model was used; empty if there was no problem.
         """
         human = self._models.human.info if self._predicted and not trouble else None
-        return OpponentModelUse(self.value, self._background.person, human, trouble)
+        state = None if trouble else self._state_use(decision)
+        return OpponentModelUse(self.value, self._background.person, human, trouble, state)
+
+    def _state_use(self, decision: Decision) -> StateUse | None:
+        known, valued = self._background.known, [c for c in decision.candidates if c.value is not None]
+        uses = {c.move: use for c in valued if (use := self._uses.get(self._key(c))) is not None}
+        if known is None or not uses:
+            return None
+        best = max(valued, key=lambda c: c.raw_centi)
+        playable = dict.fromkeys((decision.move, best.move))
+        return StateUse(known.version, known.games, tuple(uses[move] for move in playable if move in uses))
 
     def model(self, candidates: Iterable[Candidate]) -> ModelInfo | None:
         """The model that predicted the replies' probabilities; None if no reply has a probability."""
@@ -327,7 +394,36 @@ class OpponentModelSearch:
         probabilities = query_model(
             model.info.name, lambda: checked_probabilities(model, self._game, after, candidate, human, person)
         )
-        return [probabilities[reply.reply] for reply in candidate.replies]
+        return self._adapted(candidate, [probabilities[reply.reply] for reply in candidate.replies])
+
+    def _adapted(self, candidate: Candidate, base: Sequence[float]) -> Sequence[float]:
+        """The probabilities of the replies to a move, adapted to the person if anything is known of them.
+
+        Args:
+            candidate: The move; its profile must be complete if the probabilities are calibrated.
+            base: The probabilities by the model of people.
+        """
+        known, move = self._background.known, candidate.move
+        if known is None or len(base) < 2:
+            return base
+        found = known.adapted(
+            self._game,
+            (self._past[-1], self._position_after(move)),
+            self._models,
+            self._background.person,
+            move,
+            base,
+            candidate if self.needs_all_replies else None,
+        )
+        if found is None:
+            return base
+        self._uses[self._key(candidate)] = found.use
+        return found.probabilities
+
+    def _key(self, candidate: Candidate) -> _Key:
+        """What the adapted probabilities of a move depend on, apart from the position."""
+        scores = tuple(reply.scores_centi for reply in candidate.replies) if self.needs_all_replies else ()
+        return candidate.move, scores
 
     def _floor(self, best_centi: int) -> int:
         return risk_floor_centi(best_centi, self.value)
@@ -348,7 +444,10 @@ class OpponentModelSearch:
         for start in range(0, len(new), at_once):
             self._check_stop()
             some = new[start : start + at_once]
-            self._predicted |= dict(zip(some, self._answers(some), strict=True))
+            for move, base in zip(some, self._answers(some), strict=True):
+                is_final = self._calibrated is None  # or else an input of the calibrated model
+                adapted = self._adapted(Candidate(move, 0, True, 0.0), base) if is_final else base
+                self._predicted[move] = tuple(adapted)
 
     def _answers(self, moves: Sequence[str]) -> list[tuple[float, ...]]:
         most, model = max(1, self._models.human.max_history_positions), self._models.human

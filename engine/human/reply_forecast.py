@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from engine.decision import ModelInfo
+from engine.decision import ModelInfo, PersonUse
 from engine.errors import RecordError
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.plain_values import OLD_NAMES, reader
@@ -30,28 +30,6 @@ class Bait:
     def expected_loss(self) -> float:
         """Probability times cost."""
         return self.p_reply * self.cost.cost
-
-
-@dataclass(frozen=True, slots=True)
-class PersonUse:
-    """What a forecast used of the person's state (`engine.person.prediction`), as of before the reply."""
-
-    version: str
-    """`engine.person.card.PersonModel.version`."""
-    games: int
-    """Number of the person's games in the state."""
-    weights: tuple[tuple[int, int], ...]
-    """The grid points with a weight, each with its weight in millionths (`engine.person.tilt`)."""
-    shifts: tuple[float, ...]
-    """What the person's vector added to the logit of each reply; empty for no vector."""
-    costs: tuple[float, ...]
-    """The cost of each reply, from 0 to 1."""
-    recalled: tuple[float, ...]
-    """The weight of the person's earlier replies in the same position, for each reply; empty for none."""
-    own_weight: float
-    """The weight of the prediction without memory."""
-    sha256: str
-    """Checksum of these numbers, the replies and the base model's probabilities."""
 
 
 @dataclass(frozen=True, slots=True)

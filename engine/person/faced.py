@@ -81,7 +81,7 @@ def face(
         replies=prediction.replies,
         base=prediction.base,
         costs=reply_costs_of(game, after, candidate, model),
-        planes=_planes(game, positions, models, model, person),
+        planes=planes_of(game, positions, models, model, person),
     )
     return Faced(model, faced, prediction)
 
@@ -103,9 +103,19 @@ def reply_costs_of(
     return costs_of(candidate, game.expected_scale_centi(after), model.tilt.depth)
 
 
-def _planes(
+def planes_of(
     game: Game[Any], positions: Sequence[Any], models: GameModels, model: PersonModel, person: Person
 ) -> tuple[tuple[float, ...], ...] | None:
+    """The values of the network's person planes for each reply; None if the network does not work, or is not
+    the one with which vectors are learned.
+
+    Args:
+        game: The rules.
+        positions: See `face`, as for `models` and `person`.
+        models: Has the network.
+        model: Has the prior of the vector.
+        person: The person who replies.
+    """
     network, prior = models.planes, model.card.vector
     if network is None or prior is None or network.info.sha256 != prior.network:
         return None

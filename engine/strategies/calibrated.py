@@ -8,7 +8,8 @@ from engine.strategies.opponent_model import OpponentModel
 
 @dataclass(frozen=True, kw_only=True)
 class Calibrated(OpponentModel):
-    """Predicts replies with `engine.human.calibrated`, from the complete profiles of the moves."""
+    """Predicts replies with `engine.human.calibrated`, from the complete profiles of the moves, and adapts
+    them to the person by all that is known (`engine.person.prediction`), as forecasts do."""
 
     is_calibrated: ClassVar[bool] = True
 

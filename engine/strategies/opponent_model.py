@@ -19,7 +19,13 @@ _NO_TIME = "there was no time to query the model"
 
 @dataclass(frozen=True, kw_only=True)
 class OpponentModel(Strategy):
-    """Values moves with `engine.human.opponent_value`; plays like standard while the model is unavailable."""
+    """Values moves with `engine.human.opponent_value`; plays like standard while the model is unavailable.
+
+    Of what is known of the person, the probabilities here get only the memory: their own replies in the same
+    position. That is the larger part, and it holds for any model of people. The tilt needs the costs of all
+    replies, of which only the likely ones are searched, and tilt and vector were learned as corrections of
+    the game's calibrated model. A remembered reply that becomes likely is searched.
+    """
 
     sets_traps: ClassVar[bool] = True
     models_opponent: ClassVar[bool] = True
@@ -38,7 +44,7 @@ class OpponentModel(Strategy):
                 decision = self.search(context, None)
             except Stopped:  # before the model had judged the moves of the first iteration
                 decision, trouble = self.search(context, None), _NO_TIME
-        model, use = people.model(decision.candidates), people.model_use(trouble)
+        model, use = people.model(decision.candidates), people.model_use(decision, trouble)
         return replace(decision, model=model, model_use=use)
 
     def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002

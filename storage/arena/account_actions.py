@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.arena.accounts import AccountTaken, ArenaAccess
 from storage.ledger.events import OPPONENT_RENAMED, record_event
-from storage.ledger.persons import erase_all_forecasts, forget_person
+from storage.ledger.persons import erase_all_records, forget_person
 from storage.records import AccountKey
 from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
 from storage.tables.control import BlockRow
@@ -93,7 +93,7 @@ async def anonymise_account(session: AsyncSession, account_id: str, site: str) -
     opponent_id = await session.scalar(select(OpponentRow.id).where(*of_account))
     if opponent_id is not None:
         await forget_person(session, opponent_id)
-        await erase_all_forecasts(session, opponent_id)
+        await erase_all_records(session, opponent_id)
     await _move(session, account_id, name, site)
     gone = {"access": ArenaAccess.DELETED, "token_hash": name}  # no token has such a hash
     await session.execute(update(ArenaAccount).where(ArenaAccount.id == name).values(gone))

@@ -8,9 +8,10 @@ from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, func, se
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased, joinedload
 
-from engine.decision import Candidate, Decision, Outcome, ProfileVerdict
+from engine.decision import Candidate, Decision, Outcome, ProfileVerdict, without_state
 from storage.errors import DuplicateDecision
 from storage.inserts import core_table, insert_new
+from storage.ledger.persons import is_person_of_decision_forgotten, is_person_of_game_forgotten
 from storage.records import DecisionState, StoredDecision, columns_of, from_row
 from storage.tables.games import DecisionRow
 from storage.tables.types import now_utc
@@ -41,6 +42,8 @@ async def commit_decision(
 ) -> StoredDecision:
     """Store a decision. Send the move only after the transaction is committed.
 
+    What it used of the state of a person who was forgotten meanwhile is left out.
+
     Args:
         ply: Number of earlier moves in the game, including passes.
         judged: The verdict on the decision's profile; None if the profile is incomplete.
@@ -51,7 +54,9 @@ async def commit_decision(
     Raises:
         DuplicateDecision: The ply already has a decision that was not taken back.
     """
-    now = now_utc()
+    now, record = now_utc(), decision.to_record()
+    if _uses_state(decision) and await is_person_of_game_forgotten(session, game_id):
+        record = without_state(record)
     decision_id = await insert_new(
         session,
         DecisionRow,
@@ -65,7 +70,7 @@ async def commit_decision(
         time_s=decision.time_s,
         created_at=now,
         search_mode=decision.search_mode.value,
-        record=decision.to_record(),
+        record=record,
         **profile_columns(decision, judged),
     )
     if decision_id is None:
@@ -155,11 +160,15 @@ async def store_profile(
 ) -> None:
     """Replace a decision's record with one that includes the chosen move's complete profile.
 
+    What it used of the state of a person who was forgotten is left out.
+
     Raises:
         ValueError: The profile belongs to another decision.
     """
-    columns = profile_columns(decision, judged)
-    values = {"decision": decision_id, "chosen": decision.move, "record": decision.to_record(), **columns}
+    columns, record = profile_columns(decision, judged), decision.to_record()
+    if _uses_state(decision) and await is_person_of_decision_forgotten(session, decision_id):
+        record = without_state(record)
+    values = {"decision": decision_id, "chosen": decision.move, "record": record, **columns}
     stored = await session.execute(_STORE_PROFILE, values)
     if stored.scalar_one_or_none() is None:
         raise ValueError(f"decision {decision_id} did not choose {decision.move}")
@@ -215,6 +224,10 @@ def reply_scores(candidate: Candidate) -> list[list[Any]]:
         scores = each.scores_centi
         reply_scores.append([each.reply, scores[0], scores[-2:][0], scores[-1]])
     return reply_scores
+
+
+def _uses_state(decision: Decision) -> bool:
+    return decision.model_use is not None and decision.model_use.state is not None
 
 
 def _standing(*which: ColumnElement[bool]) -> Select[DecisionRow]:

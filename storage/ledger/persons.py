@@ -15,19 +15,37 @@ count, nor do positions that come again after a takeback.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, or_, select, union, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    union,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
+from engine.decision import without_state
+from engine.errors import RecordError
 from engine.human.reply_forecast import without_person
 from engine.judge import JUDGE_VERSION
+from engine.strategies.registry import STRATEGIES
 from storage.filters import standing_conditions
 from storage.inserts import insert_all_new, insert_new
 from storage.ledger.sites import SiteKey, add_evidence, remove_evidence, remove_outdated_sites
+from storage.packing.records import unpack
 from storage.records import MATCH_SITE, DecisionState, GameResult, from_row
 from storage.tables.games import (
     DecisionRow,
@@ -44,8 +62,9 @@ from storage.tables.types import as_stored, now_utc
 _MIN_REPLIES = 2
 """A forced reply says nothing about the person."""
 
-ERASED_PER_BATCH = 100
-"""Number of forecasts that `erase_forecasts` should read at once; more would delay moves."""
+ERASED_PER_BATCH = 25
+"""Number of decisions whose records `erase_records` should read at once; more would delay moves."""
+_MODELLING = tuple(name for name, strategy in STRATEGIES.items() if strategy.models_opponent)
 
 GameKey = tuple[datetime, int]
 """The end and the database key of a game; states fold games in this order."""
@@ -388,7 +407,7 @@ async def forget_person(session: AsyncSession, opponent_id: int) -> bool:
     """Remove a person's states, also from what is known of the site's people, and learn nothing of them any
     more; return False if that was done before.
 
-    Call `erase_forecasts` afterwards.
+    Call `erase_records` afterwards.
     """
     await lock_person(session, opponent_id)
     inserted = await insert_new(session, ForgottenPersonRow, opponent_id=opponent_id, forgotten_at=now_utc())
@@ -400,11 +419,11 @@ async def forget_person(session: AsyncSession, opponent_id: int) -> bool:
     return inserted is not None
 
 
-async def erase_all_forecasts(session: AsyncSession, opponent_id: int) -> None:
-    """`erase_forecasts`, all in one transaction."""
+async def erase_all_records(session: AsyncSession, opponent_id: int) -> None:
+    """`erase_records`, all in one transaction."""
     after: int | None = 0
     while after is not None:
-        after = await erase_forecasts(session, opponent_id, after, ERASED_PER_BATCH)
+        after = await erase_records(session, opponent_id, after, ERASED_PER_BATCH)
 
 
 async def forgotten_at(session: AsyncSession, opponent_id: int) -> datetime | None:
@@ -413,36 +432,56 @@ async def forgotten_at(session: AsyncSession, opponent_id: int) -> datetime | No
     return await session.scalar(select(ForgottenPersonRow.forgotten_at).where(of_person))
 
 
-async def erase_forecasts(session: AsyncSession, opponent_id: int, after: int, limit: int) -> int | None:
-    """Erase what a person's next forecasts say of the person.
+async def erase_records(session: AsyncSession, opponent_id: int, after: int, limit: int) -> int | None:
+    """Erase what the records of our next decisions against a person, and their forecasts, say of the person.
 
-    Their probabilities and costs remain, as statistics need them.
+    Probabilities and costs remain, as statistics need them.
 
     Args:
         session: The transaction.
         opponent_id: The person.
-        after: Only forecasts of decisions with greater keys.
-        limit: Maximum number of forecasts.
+        after: Only decisions with greater keys.
+        limit: Maximum number of decisions.
 
     Returns:
         The key of the last decision; None if there are no more.
     """
+    is_modelled = GameRow.strategy.in_(_MODELLING)  # the others' records, which are long, need not be read
+    is_modelled = GameRow.strategy.in_(_MODELLING)  # other records, which are long, need not be read
     rows = await session.execute(
-        select(ForecastRow.decision_id, ForecastRow.record)
-        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+        select(
+            DecisionRow.id,
+            case((is_modelled, as_stored(DecisionRow.record))).label("decision"),
+            as_stored(ForecastRow.record).label("forecast"),
+        )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(GameRow.opponent_id == opponent_id, ForecastRow.decision_id > after)
-        .order_by(ForecastRow.decision_id)
+        .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+        .where(GameRow.opponent_id == opponent_id, DecisionRow.id > after)
+        .order_by(DecisionRow.id)
         .limit(limit)
     )
     last = None
     for row in rows.all():
-        last = row.decision_id
-        erased = without_person(row.record)
-        if erased != row.record:
-            statement = update(ForecastRow).where(ForecastRow.decision_id == row.decision_id)
-            await session.execute(statement.values(record=erased))
+        last = row.id
+        if (left := _changed(row.decision, without_state)) is not None:
+            of_decision = update(DecisionRow).where(DecisionRow.id == row.id)
+            await session.execute(of_decision.values(record=left))
+        if (left := _changed(row.forecast, without_person)) is not None:
+            of_forecast = update(ForecastRow).where(ForecastRow.decision_id == row.id)
+            await session.execute(of_forecast.values(record=left))
     return last
+
+
+def _changed(
+    packed: bytes | None, without: Callable[[dict[str, Any]], dict[str, Any]]
+) -> dict[str, Any] | None:
+    """A packed record without something; None if it is the same, or there is none that can be read."""
+    try:
+        record = {} if packed is None else unpack(packed)
+    except RecordError:
+        return None
+    left = without(record)
+    return None if left == record else left
 
 
 async def is_person_of_decision_forgotten(session: AsyncSession, decision_id: int) -> bool:

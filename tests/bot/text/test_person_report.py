@@ -10,8 +10,9 @@ import pytest
 from bot.text import person_report
 from bot.text.person_data import load_person
 from bot.text.person_report import MIN_REPLIES, PersonGameReport, model_of_version, person_game_report
+from engine.decision import PersonUse
 from engine.human.person_prior import card_path, read_card
-from engine.human.reply_forecast import PersonUse, ReplyForecast
+from engine.human.reply_forecast import ReplyForecast
 from engine.person.card import person_model
 from engine.person.error_rate import ErrorRate
 from engine.person.state import fold_games

@@ -79,7 +79,7 @@ async def test_a_record_that_was_changed_is_wrong(database: Database) -> None:
     found = await recheck(database)
     assert found.wrong
     assert {each.reason for each in found.wrong} == {
-        "its forecast: what the forecast used of the person's state was changed"
+        "its forecast: what the prediction used of the person's state was changed"
     }
 
 

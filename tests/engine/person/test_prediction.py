@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.decision import PersonUse
 from engine.errors import RecordError
-from engine.human.reply_forecast import PersonUse
 from engine.person.card import PersonModel
 from engine.person.prediction import PersonPrediction, checksum, predict_person, verify_person_use
 from engine.person.state import (

@@ -5,12 +5,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import LargeBinary, func, select, type_coerce, update
 
+from engine.decision import AdaptedReplies, Decision, OpponentModelUse, Person, PersonUse, StateUse
+from engine.figure_9 import profile_verdict
 from engine.human.reply_forecast import ReplyForecast
+from engine.params import OpponentParams
 from engine.person.site_state import SiteState
 from storage.database import Database
-from storage.ledger.decisions import mark_taken_back
+from storage.ledger.decisions import get_decision, mark_taken_back, store_profile
 from storage.ledger.games import finish_game, reopen_game
 from storage.ledger.judgements import forget_judgement, store_judgements
 from storage.ledger.persons import (
@@ -20,7 +23,8 @@ from storage.ledger.persons import (
     PersonKey,
     RecordedReply,
     StoredState,
-    erase_forecasts,
+    erase_all_records,
+    erase_records,
     find_persons,
     forget_person,
     forgotten_at,
@@ -43,7 +47,15 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow
 from storage.tables.persons import GameToFoldRow, PersonStateRow
 from tests.storage.ledger.test_forecasts import MADE, made_forecast
 from tests.storage.ledger.test_judgements import COSTS
-from tests.storage.samples import FELL, UNANSWERED, decision, opened, settled, store_forecast
+from tests.storage.samples import (
+    FELL,
+    UNANSWERED,
+    commit_decision,
+    decision,
+    opened,
+    settled,
+    store_forecast,
+)
 
 DAY = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -349,22 +361,39 @@ async def test_a_forgotten_person_is_not_learned_again(database: Database) -> No
         assert await session.scalar(select(func.count()).select_from(GameToFoldRow)) == 0
 
 
-async def test_what_forecasts_say_of_a_person_is_erased(database: Database) -> None:
-    games = await played(database, 1, 2, 3)
-    other = await played(database, 4, opponent_id="ben", opponent_name="Ben")
-    said = {"games": 7}
-    async with database.write() as session:
-        for row in await session.scalars(select(ForecastRow)):
-            row.record = {**row.record, "person": said}
-        opponent = await session.scalar(select(GameRow.opponent_id).where(GameRow.id == games[0]))
+def using_state() -> Decision:
+    """A decision that used what was known of a person."""
+    state = StateUse("a", 7, (AdaptedReplies("f5", (1.0,), PersonUse("a", 7, (), (), (), (2.0,), 0.5, "")),))
+    use = OpponentModelUse(OpponentParams(), Person(1600), None, state=state)
+    return replace(decision(complete=False), strategy="calibrated", model_use=use)
+
+
+async def erase(database: Database, opponent_id: int, limit: int) -> int:
+    """Erase in batches; their number."""
     last, batches = 0, 0
     while True:
         async with database.write() as session:
-            found = await erase_forecasts(session, opponent or 0, last, 2)
+            found = await erase_records(session, opponent_id, last, limit)
         if found is None:
-            break
+            return batches
         last, batches = found, batches + 1
-    assert batches == 2
+
+
+async def test_what_records_say_of_a_person_is_erased(database: Database) -> None:
+    games = await played(database, 1, 2, 3, strategy="calibrated")
+    other = await played(database, 4, opponent_id="ben", opponent_name="Ben", strategy="calibrated")
+    said, made = {"games": 7}, using_state()
+    async with database.write() as session:
+        for row in await session.scalars(select(ForecastRow)):
+            row.record = {**row.record, "person": said}
+        for game in (*games, *other):
+            await commit_decision(session, game, 4, made)
+        opponent = await session.scalar(select(GameRow.opponent_id).where(GameRow.id == games[0])) or 0
+        damaged = select(func.max(DecisionRow.id)).where(DecisionRow.game_id == games[1]).scalar_subquery()
+        await session.execute(
+            update(DecisionRow).where(DecisionRow.id == damaged).values(record=type_coerce(b"?", LargeBinary))
+        )
+    assert await erase(database, opponent, 4) == 3
     async with database.read() as session:
         rows = await session.execute(
             select(DecisionRow.game_id, ForecastRow.record)
@@ -372,6 +401,29 @@ async def test_what_forecasts_say_of_a_person_is_erased(database: Database) -> N
             .order_by(DecisionRow.game_id)
         )
         records = {row.game_id: row.record for row in rows}
+        decisions = {game: await get_decision(session, game, 4) for game in (games[0], games[2], *other)}
     assert [records[game].get("person") for game in (*games, *other)] == [None, None, None, said]
     erased = ReplyForecast.from_record(records[games[0]])
     assert erased == replace(made_forecast(), is_forgotten=True)
+    found = [None if each is None else each.decision for each in decisions.values()]
+    assert made.model_use is not None
+    left = replace(made, model_use=replace(made.model_use, state=None, is_forgotten=True))
+    assert found == [left, left, made]
+    assert await erase(database, opponent, 100) == 1
+
+
+async def test_nothing_of_a_forgotten_person_is_stored_again(database: Database) -> None:
+    made = using_state()
+    async with database.write() as session:
+        game = await opened(session, strategy="calibrated")
+        before = await commit_decision(session, game.id, 0, made)
+        opponent = await session.scalar(select(GameRow.opponent_id)) or 0
+        await forget_person(session, opponent)
+        await erase_all_records(session, opponent)
+        whole = replace(decision(), strategy="calibrated", model_use=made.model_use)
+        await store_profile(session, before, whole, profile_verdict(whole))
+        await commit_decision(session, game.id, 2, made)
+    async with database.read() as session:
+        stored = [await get_decision(session, game.id, ply) for ply in (0, 2)]
+    uses = [None if each is None else each.decision.model_use for each in stored]
+    assert [use and (use.state, use.is_forgotten) for use in uses] == [(None, True), (None, True)]
