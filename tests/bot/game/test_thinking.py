@@ -384,8 +384,8 @@ async def test_a_position_has_one_seed_on_our_time_and_on_theirs(monkeypatch: py
     seeds = []
 
     class Recorded(MoveSearch):
-        def __init__(self, *known: Any, seed: int | None) -> None:
-            super().__init__(*known, seed=seed)
+        def __init__(self, *about: Any, seed: int | None, **more: Any) -> None:
+            super().__init__(*about, seed=seed, **more)
             seeds.append(seed)
 
     async def none_known(*_: object) -> dict[tuple[int, str], int]:

@@ -156,6 +156,7 @@ async def test_moves_wait_for_the_database_once(database: Database, monkeypatch:
         forecasts = await session.scalar(select(func.count()).select_from(ForecastRow))
     assert reads[0] == 0
     assert len(reads) == 1 + (forecasts or 0)
+    assert uses(await decisions(database, "first"))
 
 
 async def test_strategies_without_a_model_of_the_opponent_read_nothing(

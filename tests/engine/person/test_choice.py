@@ -41,7 +41,8 @@ from tests.engine.person.test_faced import FakePlanes, network_of
 from tests.engine.positions import random_position
 
 OTHELLO = get_rules("othello")
-PLIES, DEPTH = 24, 5
+PLIES = 24
+DEPTH = Limits(5)
 ME = Person(1900)
 
 
@@ -67,13 +68,14 @@ def decide(
     kind: str = "calibrated",
     of: GameModels | None = None,
     earlier: tuple[FoldedReply, ...] = (),
+    limits: Limits = DEPTH,
 ) -> Decision:
     known = None if state is None else ReplyAdapter(KnownPerson(state, PLIES + 1, earlier), None)
     chooser = MoveChooser(
         strategy_named(kind), OTHELLO, TrapParams(), make_searcher("othello", 4), models=of or models()
     )
     background = Background((), ME, known)
-    return chooser.choose(position_of(seed), Limits(DEPTH), StopFlag(), background=background)
+    return chooser.choose(position_of(seed), limits, StopFlag(), background=background)
 
 
 def worst_of(candidate: Candidate) -> int:
@@ -106,12 +108,14 @@ def repeated(seed: int, candidate: Candidate, index: int, games: int = 4) -> Per
 
 
 def other_moves(decision: Decision) -> list[Candidate]:
-    """Moves within the budget that were not chosen, after which there is an error to make."""
+    """Moves within the budget that are not the best, after which there is an error to make."""
+    best = max(each.raw_centi for each in decision.candidates if not each.raw_is_bound)
     return [
         each
         for each in decision.candidates
         if each.value is not None
         and each.move != decision.move
+        and each.raw_centi < best
         and len(each.replies) > 2
         and each.replies[worst_of(each)].final_centi - each.raw_centi > 500
     ]
@@ -189,8 +193,20 @@ def test_the_best_move_is_in_the_record_beside_the_preferred_one() -> None:
     seed, candidate = example()
     known = decide(seed, repeated(seed, candidate, worst_of(candidate)))
     best = max((each for each in known.candidates if not each.raw_is_bound), key=lambda each: each.raw_centi)
-    wanted = [known.move] if best.move == known.move else [known.move, best.move]
-    assert [each.move for each in state_use(known).moves] == wanted
+    assert [each.move for each in state_use(known).moves] == [known.move, best.move]
+    assert best.move != known.move
+
+
+def test_the_record_is_of_the_last_completed_iteration() -> None:
+    """A deeper one, which is stopped, has predicted some of the moves again."""
+    seed, candidate = example()
+    state = repeated(seed, candidate, worst_of(candidate))
+    depths = set()
+    for nodes in range(500, 6000, 250):
+        known = decide(seed, state, limits=Limits(9, nodes=nodes))
+        verify_state_use(known, model_of())
+        depths.add(known.depth)
+    assert len(depths) > 2
 
 
 def test_only_the_memory_counts_where_only_likely_replies_are_searched() -> None:

@@ -9,7 +9,14 @@ import pytest
 from engine.decision import PersonUse
 from engine.errors import RecordError
 from engine.person.card import PersonModel
-from engine.person.prediction import PersonPrediction, checksum, predict_person, verify_person_use
+from engine.person.memory import prior_weight
+from engine.person.prediction import (
+    PersonPrediction,
+    checksum,
+    predict_from_memory,
+    predict_person,
+    verify_person_use,
+)
 from engine.person.state import (
     FacedPosition,
     FoldedGame,
@@ -19,6 +26,7 @@ from engine.person.state import (
     tilts_after,
     tilts_at_start,
 )
+from engine.person.symmetry import position_keys
 from tests.engine.person.samples import drawn, empty, faced, game, model
 
 MODEL = model()
@@ -127,7 +135,29 @@ def test_the_earlier_replies_of_the_game_count_at_once() -> None:
     assert cost @ np.array(after.probabilities) > cost @ np.array(before.probabilities)
 
 
+def test_the_memory_alone() -> None:
+    """By the formula of `engine.person.memory`."""
+    state, where = known()
+    made = predict_from_memory(MODEL, state, where.position, where.ply, where.replies, where.base)
+    assert made is not None
+    keys = position_keys("othello", where.position, where.replies)
+    recalled = state.memory.recall(MODEL.card.memory, keys, state.games)
+    own = prior_weight(MODEL.card.memory, where.ply, where.base, recalled.visits)
+    total = sum(recalled.weights) + own
+    expected = [(w + own * p) / total for w, p in zip(recalled.weights, where.base, strict=True)]
+    assert made.probabilities == pytest.approx(expected, abs=1e-9)
+    assert (made.use.weights, made.use.shifts, made.use.costs) == ((), (), ())
+    verified(where, made)
+    other = faced(np.random.default_rng(9), 8)
+    assert predict_from_memory(MODEL, state, other.position, other.ply, other.replies, other.base) is None
+
+
 def test_a_state_of_another_model_is_refused() -> None:
+    where = faced(np.random.default_rng(6))
+    with pytest.raises(ValueError, match="another model"):
+        predict_from_memory(
+            MODEL, PersonState("f" * 64), where.position, where.ply, where.replies, where.base
+        )
     with pytest.raises(ValueError, match="another model"):
         predict_person(MODEL, PersonState("f" * 64), faced(np.random.default_rng(6)), ())
 
