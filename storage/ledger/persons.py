@@ -446,7 +446,6 @@ async def erase_records(session: AsyncSession, opponent_id: int, after: int, lim
     Returns:
         The key of the last decision; None if there are no more.
     """
-    is_modelled = GameRow.strategy.in_(_MODELLING)  # the others' records, which are long, need not be read
     is_modelled = GameRow.strategy.in_(_MODELLING)  # other records, which are long, need not be read
     rows = await session.execute(
         select(

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import pytest
@@ -69,13 +70,14 @@ def decide(
     of: GameModels | None = None,
     earlier: tuple[FoldedReply, ...] = (),
     limits: Limits = DEPTH,
+    stop: StopFlag | None = None,
 ) -> Decision:
     known = None if state is None else ReplyAdapter(KnownPerson(state, PLIES + 1, earlier), None)
     chooser = MoveChooser(
         strategy_named(kind), OTHELLO, TrapParams(), make_searcher("othello", 4), models=of or models()
     )
     background = Background((), ME, known)
-    return chooser.choose(position_of(seed), limits, StopFlag(), background=background)
+    return chooser.choose(position_of(seed), limits, stop or StopFlag(), background=background)
 
 
 def worst_of(candidate: Candidate) -> int:
@@ -116,6 +118,7 @@ def other_moves(decision: Decision) -> list[Candidate]:
         if each.value is not None
         and each.move != decision.move
         and each.raw_centi < best
+        and abs(best) < 1000
         and len(each.replies) > 2
         and each.replies[worst_of(each)].final_centi - each.raw_centi > 500
     ]
@@ -197,16 +200,33 @@ def test_the_best_move_is_in_the_record_beside_the_preferred_one() -> None:
     assert best.move != known.move
 
 
+class StoppingModel(FakeReplyModel):
+    """Stops the search at its n-th answer, in the middle of an iteration."""
+
+    def __init__(self, stop: StopFlag, left: int) -> None:
+        super().__init__("othello")
+        self._stop = stop
+        self._left = left
+
+    def reply_probabilities(self, *about: Any) -> dict[str, float]:
+        self._left -= 1
+        if not self._left:
+            self._stop.set()
+        return super().reply_probabilities(*about)
+
+
 def test_the_record_is_of_the_last_completed_iteration() -> None:
-    """A deeper one, which is stopped, has predicted some of the moves again."""
+    """A deeper one, which was stopped, has predicted some of the moves again."""
     seed, candidate = example()
     state = repeated(seed, candidate, worst_of(candidate))
     depths = set()
-    for nodes in range(500, 6000, 250):
-        known = decide(seed, state, limits=Limits(9, nodes=nodes))
+    for at, left in product(range(6), range(3, 20)):
+        stop = StopFlag()
+        of = GameModels(FakeModel("othello"), StoppingModel(stop, left))
+        known = decide(at, state, of=of, limits=Limits(5, nodes=10**8), stop=stop)
         verify_state_use(known, model_of())
         depths.add(known.depth)
-    assert len(depths) > 2
+    assert depths == {2, 3, 4, 5}
 
 
 def test_only_the_memory_counts_where_only_likely_replies_are_searched() -> None:
