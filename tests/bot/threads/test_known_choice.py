@@ -11,6 +11,7 @@ from bot.base.events import EndReason
 from bot.game.game_runner import GameRunner
 from bot.game.ledger import GameLedger
 from bot.game.recheck import recheck
+from bot.game.thinking import GameThinker, expected_reply
 from bot.text.person_data import forget_person_everywhere
 from engine.decision import Decision, StateUse
 from engine.person.state import KnownPerson
@@ -124,18 +125,45 @@ async def test_choice_and_forecast_expect_the_same(database: Database) -> None:
     assert [each.probability for each in decision.chosen.replies] == pytest.approx(forecast["odds"], abs=2e-6)
 
 
-async def test_the_replies_of_this_game_count(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of them, since this person replies only when the forecast is stored."""
+def patient(monkeypatch: pytest.MonkeyPatch, reply: Callable[[FakeServer, Decision], str]) -> FakeServer:
+    """A person who replies only when the forecast of the reply is stored."""
     server = Resigning("othello", initial_position=late_othello(50, 6))
     store = GameLedger.store_forecast
 
-    async def then_reply(self: GameLedger, *made: Any) -> None:
-        await store(self, *made)
+    async def then_reply(self: GameLedger, stored: Any, decision: Decision, made: Any) -> None:
+        await store(self, stored, decision, made)
         if server.end is None and not server.our_turn:
-            server.reply(server.legal[-1])
+            server.reply(reply(server, decision))
 
     monkeypatch.setattr(GameLedger, "store_forecast", then_reply)
-    await play(database, "first", server=server)
+    return server
+
+
+async def test_searches_on_the_opponents_time_know_the_person(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def expected(_: FakeServer, decision: Decision) -> str:
+        found = expected_reply(decision)
+        assert found is not None
+        return found
+
+    ahead: list[bool] = []
+    start = GameThinker.start_pondering
+
+    def started(self: GameThinker, *about: Any) -> None:
+        start(self, *about)
+        ahead.append(self._ahead is not None)
+
+    monkeypatch.setattr(GameThinker, "start_pondering", started)
+    await play(database, "first", ponder=True, server=patient(monkeypatch, expected))
+    made = await decisions(database, "first")
+    assert any(ahead)
+    assert len(uses(made)) == sum(each.model is not None for each in made) > 2
+    assert (await recheck(database)).wrong == []
+
+
+async def test_the_replies_of_this_game_count(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    await play(database, "first", server=patient(monkeypatch, lambda server, _: server.legal[-1]))
     made = uses(await decisions(database, "first"))
     assert len(made) == 3
     assert len({each.moves[0].person.weights for each in made}) == 3
@@ -257,7 +285,9 @@ async def test_a_forgotten_person_leaves_nothing(database: Database) -> None:
     assert sum(each.model_use is not None and each.model_use.is_forgotten for each in made) == count
     found = await recheck(database)
     assert (found.wrong, found.verified) == ([], before.verified)
-    assert found.forgotten > count  # and the forecasts
+    async with database.read() as session:
+        forecasts = list(await session.scalars(select(ForecastRow.record)))
+    assert found.forgotten == count + sum("is_forgotten" in each for each in forecasts) > count
     await play(database, "third")
     third = await decisions(database, "third")
     assert uses(third) == []
