@@ -97,7 +97,7 @@ async def forecasts(database: Database, number: int, count: int) -> list[ReplyFo
     assert await ledger.reopen()
     made = []
     for each in stored:
-        known = await ledger.known_person(each, MODELS)
+        known = await ledger.known_person(each.ply, MODELS)
         job = forecast_job(
             MODELS, each.decision, (), person=Person(None), initial_s=180, increment_s=2, known=known
         )
