@@ -375,9 +375,9 @@ class GameLedger:
 
         None for programs, for people who asked to be forgotten, and in games without a model of people.
         """
-        self._person_read_at = ply
-        self._latest_person = await self._read_person(ply, registry)
-        return self._latest_person
+        known = await self._read_person(ply, registry)
+        self._latest_person, self._person_read_at = known, ply
+        return known
 
     async def latest_person(self, moves: Sequence[str], registry: ModelRegistry) -> KnownPerson | None:
         """`known_person` as of its latest call, with the replies since then that were forecast.
@@ -394,6 +394,7 @@ class GameLedger:
                 await self.known_person(len(moves), registry)
             except Exception:  # the game matters more; a forecast reads it again
                 logger.exception("game %s: what is known of the person cannot be read", self._site_game_id)
+                self._person_read_at = len(moves)
         known, current = self._latest_person, self._current_decisions
         if known is None:
             return None

@@ -1,11 +1,13 @@
 """What was learned of a person in the choice of moves against them, on both databases."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select, update
 
+from bot.arena.blind_report import blind_report, open_report
 from bot.base.config import AssignmentConfig, AssignmentMethod, EngineConfig
 from bot.base.events import EndReason
 from bot.game.game_runner import GameRunner
@@ -13,9 +15,11 @@ from bot.game.ledger import GameLedger
 from bot.game.recheck import recheck
 from bot.game.thinking import GameThinker, expected_reply
 from bot.text.person_data import forget_person_everywhere
+from bot.text.trap_report import game_report
 from engine.decision import Decision, StateUse
 from engine.person.state import KnownPerson
 from storage.database import Database
+from storage.ledger.games import load_game
 from storage.maintenance.pruning import prune
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
 from storage.tables.persons import ForgottenPersonRow, PersonStateRow
@@ -24,6 +28,7 @@ from tests.bot.fakes import FakeServer, config, services
 from tests.bot.game.test_player_kill import late_othello
 from tests.bot.threads.test_known_person import learn, person
 from tests.storage.conftest import backend, database, url
+from tests.storage.samples import ARENA
 
 __all__ = ["backend", "database", "url"]  # fixtures
 
@@ -313,6 +318,21 @@ async def test_a_person_who_is_forgotten_in_the_game(
         made = await decisions(database, strategy)
         assert uses(made) == []
         assert any(each.model_use is not None and each.model_use.is_forgotten for each in made)
+
+
+async def test_reports_show_nothing_of_the_state(database: Database) -> None:
+    """Everybody sees the arena's reports of a game."""
+    await play(database, "first")
+    await learn(database)
+    await play(database, "second")
+    (use, *_) = uses(await decisions(database, "second"))
+    async with database.read() as session:
+        game = await load_game(session, ARENA, "second")
+        assert game is not None
+        report = await game_report(session, game)
+    for text in (json.dumps(open_report(report)), json.dumps(blind_report(report))):
+        assert use.version not in text
+        assert not any(word in text for word in ("recalled", "own_weight", "shifts", "weights"))
 
 
 async def test_pruned_records_stay_valid(database: Database) -> None:
