@@ -10,7 +10,7 @@ from engine.person.known import present_tilts
 from engine.person.site import SiteGame, SiteModel, SiteReply
 from engine.person.site_state import SiteState
 from engine.person.state import FoldedGame, KnownPerson, PersonState, fold_games, tilts_after, tilts_at_start
-from engine.person.tilt import MILLION, Weights, dense, mean_tilt, with_prior, without_tail
+from engine.person.tilt import MILLION, Weights, dense, mean_tilt, start_weights, with_prior, without_tail
 from tests.engine.person.samples import empty, game, model
 
 MODEL = model(is_rated=True)
@@ -79,6 +79,17 @@ def test_a_person_s_games_weigh_as_if_they_had_begun_from_the_site(k: float) -> 
     points = len(of.tilt.grid.points)
     # Some points have a few millionths before the prior is replaced, and hundreds of times as much after.
     assert np.abs(dense(found, points) - dense(exact, points)).sum() < 0.05
+
+
+@pytest.mark.parametrize("rating", [None, 1900.0])
+def test_the_first_game_of_a_person_counts_in_full(rating: float | None) -> None:
+    state, site = folded(1), at_site(20, rating=1900.0)
+    priors = MODEL.tilt_weights(rating, None), SITE.prior_weights(site, rating, None)
+    before = with_prior(state.tilts, *priors)
+    found = present_tilts(KnownPerson(state, 20, site=site), MODEL, rating, None)
+    assert found == start_weights(before, priors[1], MODEL.forgetting)
+    alone = mean_tilt(MODEL.tilt, tilts_at_start(state, MODEL, rating, None))[1]
+    assert mean_tilt(MODEL.tilt, found)[1] < alone - 0.5
 
 
 def test_after_many_games_the_person_counts_more_than_the_site() -> None:
