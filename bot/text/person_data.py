@@ -13,6 +13,7 @@ from storage.ledger.persons import (
     name_of_person,
     states_of,
 )
+from storage.ledger.sites import site_of_person
 
 
 async def load_person(database: Database, opponent_id: int) -> PersonReport:
@@ -26,8 +27,9 @@ async def load_person(database: Database, opponent_id: int) -> PersonReport:
         forgotten = await forgotten_at(session, opponent_id)
         states = await states_of(session, opponent_id)
         replies = {game: await list_reported_replies(session, opponent_id, game) for game in states}
+        sites = {game: await site_of_person(session, opponent_id, game) for game in states}
     reports = [
-        await asyncio.to_thread(person_game_report, game, stored, replies[game])
+        await asyncio.to_thread(person_game_report, game, stored, replies[game], sites[game])
         for game, stored in states.items()
     ]
     return PersonReport(site, name, forgotten, tuple(reports))

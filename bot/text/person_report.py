@@ -22,11 +22,14 @@ from engine.human.person_prior import card_path, read_card
 from engine.human.reply_forecast import ReplyForecast
 from engine.person.card import PersonModel, person_model
 from engine.person.error_rate import ErrorRate, error_rate
+from engine.person.known import among_people
+from engine.person.site_state import SiteState
 from engine.person.state import PersonState
 from engine.person.symmetry import position_keys
 from engine.person.tilt import dense, mean_tilt
 from storage.evidence.queries.person_report import ReportedReply, repeated_errors
 from storage.ledger.persons import StoredState
+from storage.ledger.sites import SiteOfPerson
 from storage.packing.records import unpack
 
 MIN_REPLIES = 100
@@ -178,13 +181,16 @@ class PersonReport:
         }
 
 
-def person_game_report(game: str, stored: StoredState, replies: Sequence[ReportedReply]) -> PersonGameReport:
+def person_game_report(
+    game: str, stored: StoredState, replies: Sequence[ReportedReply], site: SiteOfPerson | None = None
+) -> PersonGameReport:
     """Report on a person in one game.
 
     Args:
         game: The game's name.
         stored: The person's state.
         replies: The person's latest judged replies, the latest first.
+        site: What is known of the site's people, with whom the person is compared; None for nothing.
 
     Raises:
         RecordError: The state is damaged.
@@ -202,7 +208,7 @@ def person_game_report(game: str, stored: StoredState, replies: Sequence[Reporte
         get_rules(game).title,
         stored.games,
         stored.replies,
-        _error_rate(model, state, known, rating),
+        _error_rate(model, state, known, rating, None if site is None else site.others()),
         rating,
         returns,
         same,
@@ -235,7 +241,11 @@ def model_of_version(game: str, version: str) -> PersonModel:
 
 
 def _error_rate(
-    model: PersonModel, state: PersonState, replies: Sequence[ReportedReply], rating: int | None
+    model: PersonModel,
+    state: PersonState,
+    replies: Sequence[ReportedReply],
+    rating: int | None,
+    others: SiteState | None,
 ) -> ErrorRate | None:
     faced = []
     for each in replies[:MAX_FORECASTS]:
@@ -244,8 +254,10 @@ def _error_rate(
             faced.append((made.base, made.person.costs))
     if not state.tilts or len(faced) < MIN_REPLIES:
         return None
-    weights = dense(state.tilts, len(model.tilt.grid.points))
-    return error_rate(model.tilt, model.uniform, weights, model.tilt_weights(rating, None), faced)
+    tilts, prior = among_people(state, model, others, rating, None)
+    if not tilts:  # no tilt of the person's is one of the site's
+        tilts, prior = state.tilts, model.tilt_weights(rating, None)
+    return error_rate(model.tilt, model.uniform, dense(tilts, len(prior)), prior, faced)
 
 
 def _faced(game: str, replies: Sequence[ReportedReply]) -> dict[int, Any]:

@@ -6,9 +6,13 @@ fold mixed in again before each game but the first is left out first, as far as 
 for a person unlike the site's people, the site's prior would raise it above what they have shown for long.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from engine.person.card import PersonModel
 from engine.person.site import SiteModel
-from engine.person.state import KnownPerson, tilts_after, tilts_at_start
+from engine.person.site_state import SiteState
+from engine.person.state import KnownPerson, PersonState, tilts_after
 from engine.person.tilt import Weights, start_weights, with_prior, without_tail
 
 
@@ -23,14 +27,30 @@ def present_tilts(
         rating: See `engine.person.state.FoldedGame.rating`.
         seconds: Likewise.
     """
-    return tilts_after(_at_start(known, model, rating, seconds), known.state, model, known.earlier)
+    before, prior = among_people(known.state, model, known.site, rating, seconds)
+    start = start_weights(before, prior, model.forgetting)
+    return tilts_after(start, known.state, model, known.earlier)
 
 
-def _at_start(known: KnownPerson, model: PersonModel, rating: float | None, seconds: float | None) -> Weights:
-    state, site = known.state, SiteModel.of(model)
-    if known.site is None or not site.is_known(known.site):
-        return tilts_at_start(state, model, rating, seconds)
-    prior = site.prior_weights(known.site, rating, seconds)
+def among_people(
+    state: PersonState,
+    model: PersonModel,
+    others: SiteState | None,
+    rating: float | None,
+    seconds: float | None,
+) -> tuple[Weights, NDArray[np.float64]]:
+    """The weights after a person's latest game, and the prior from which they began.
+
+    Args:
+        state: The person's state.
+        model: The model by which it was folded.
+        others: What is known of the site's other people. If that is too little, the prior is the model's.
+        rating: See `engine.person.state.FoldedGame.rating`.
+        seconds: Likewise.
+    """
+    prior, site = model.tilt_weights(rating, seconds), SiteModel.of(model)
+    if others is None or not site.is_known(others):
+        return state.tilts, prior
+    at_site = site.prior_weights(others, rating, seconds)
     mixed_in = model.forgetting * (1.0 - 1.0 / max(1, state.games))
-    before = with_prior(without_tail(state.tilts, mixed_in), model.tilt_weights(rating, seconds), prior)
-    return start_weights(before, prior, model.forgetting)
+    return with_prior(without_tail(state.tilts, mixed_in), prior, at_site), at_site

@@ -33,12 +33,12 @@ class SiteKey:
 
 
 @dataclass(frozen=True, slots=True)
-class SiteOfGame:
-    """The state of a game's site, as stored."""
+class SiteOfPerson:
+    """The state of a person's site, as stored."""
 
     state: bytes
     own: bytes | None
-    """The evidence in it of the person whom we play; None for none."""
+    """The person's evidence in it; None for none."""
 
     def others(self) -> SiteState | None:
         """What is known of the site's other people; None if the data are damaged."""
@@ -141,27 +141,30 @@ async def list_sites(session: AsyncSession) -> dict[SiteKey, SiteState]:
     return {key: state for key, state in found.items() if state is not None}
 
 
-async def site_of_game(session: AsyncSession, game_id: int) -> SiteOfGame | None:
+async def site_of_game(session: AsyncSession, game_id: int) -> SiteOfPerson | None:
     """What is stored of the people of a game's site; None for nothing."""
+    columns = select(GameRow.opponent_id, GameRow.game).where(GameRow.id == game_id)
+    return await site_of_person(session, *(await session.execute(columns)).one())
+
+
+async def site_of_person(session: AsyncSession, opponent_id: int, game: str) -> SiteOfPerson | None:
+    """What is stored of the people of a person's site in a game; None for nothing."""
     row = (
         await session.execute(
             select(SiteStateRow.version, SiteStateRow.state, PersonStateRow.version, PersonStateRow.evidence)
-            .select_from(GameRow)
-            .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-            .join(
-                SiteStateRow, and_(SiteStateRow.site == OpponentRow.site, SiteStateRow.game == GameRow.game)
-            )
+            .select_from(OpponentRow)
+            .join(SiteStateRow, and_(SiteStateRow.site == OpponentRow.site, SiteStateRow.game == game))
             .outerjoin(
                 PersonStateRow,
-                and_(PersonStateRow.opponent_id == GameRow.opponent_id, PersonStateRow.game == GameRow.game),
+                and_(PersonStateRow.opponent_id == OpponentRow.id, PersonStateRow.game == game),
             )
-            .where(GameRow.id == game_id)
+            .where(OpponentRow.id == opponent_id)
         )
     ).one_or_none()
     if row is None:
         return None
     version, state, version_of_own, own = row
-    return SiteOfGame(state, own if version_of_own == version else None)
+    return SiteOfPerson(state, own if version_of_own == version else None)
 
 
 # --- Helpers --------------------------------------------------------------------------------------------

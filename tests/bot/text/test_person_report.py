@@ -13,12 +13,14 @@ from bot.text.person_report import MIN_REPLIES, PersonGameReport, model_of_versi
 from engine.decision import PersonUse
 from engine.human.person_prior import card_path, read_card
 from engine.human.reply_forecast import ReplyForecast
-from engine.person.card import person_model
+from engine.person.card import PersonModel, person_model
 from engine.person.error_rate import ErrorRate
+from engine.person.site import SiteGame, SiteModel, SiteReply
 from engine.person.state import fold_games
 from storage.database import Database
 from storage.evidence.queries.person_report import ReportedReply
 from storage.ledger.persons import StoredState
+from storage.ledger.sites import SiteOfPerson
 from storage.packing.records import pack
 from tests.bot.text.known_persons import learn
 from tests.engine.person.samples import empty, game, model
@@ -109,11 +111,10 @@ def test_errors_are_compared_only_beyond_the_interval(
     assert sentences(replace(REPORT, errors=errors, rating=rating)) == [said] * (said is not None)
 
 
-def test_errors_are_counted_from_the_forecasts(monkeypatch: pytest.MonkeyPatch) -> None:
-    of = model(has_vector=False)
-    monkeypatch.setattr(person_report, "model_of_version", lambda *_: of)
+def played_by(of: PersonModel, k: float) -> tuple[StoredState, list[ReportedReply]]:
+    """The state of a person with this k, and their replies."""
     rng = np.random.default_rng(1)
-    played = [game(rng, 0.0, 14.0) for _ in range(6)]
+    played = [game(rng, 0.0, k) for _ in range(6)]
     state = fold_games(empty(of), played, of)
     stored = StoredState(state.version, 6, 120, (datetime(2026, 1, 1, tzinfo=UTC), 1), b"", state.to_bytes())
     replies = [
@@ -131,6 +132,38 @@ def test_errors_are_counted_from_the_forecasts(monkeypatch: pytest.MonkeyPatch) 
         )
         for at, each in enumerate(reply for one in played for reply in one.replies)
     ]
+    return stored, replies
+
+
+def test_a_person_is_compared_with_the_people_of_their_site(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who errs as others there do is not told that they err more often than others."""
+    of = model(has_vector=False)
+    monkeypatch.setattr(person_report, "model_of_version", lambda *_: of)
+    stored, replies = played_by(of, -5.0)
+    site, rng = SiteModel.of(of), np.random.default_rng(2)
+    state = site.new_state()
+    for _ in range(20):
+        played = game(rng, 0.0, -5.0).replies
+        told = tuple(SiteReply(each.base, each.costs, each.index) for each in played)
+        state = site.fold(state, SiteGame(told))
+    alone, there = (
+        person_game_report("othello", stored, replies, known).errors
+        for known in (None, SiteOfPerson(state.to_bytes(), None))
+    )
+    assert alone is not None
+    assert there is not None
+    assert alone.differs
+    assert alone.own > 1.3 * alone.others
+    assert not there.differs
+    assert there.own == pytest.approx(alone.own, rel=0.1)
+    damaged = person_game_report("othello", stored, replies, SiteOfPerson(b"?", None)).errors
+    assert damaged == alone
+
+
+def test_errors_are_counted_from_the_forecasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    of = model(has_vector=False)
+    monkeypatch.setattr(person_report, "model_of_version", lambda *_: of)
+    stored, replies = played_by(of, 14.0)
     found = person_game_report("othello", stored, replies)
     assert found.errors is not None
     assert found.errors.replies == 120

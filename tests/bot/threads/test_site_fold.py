@@ -270,8 +270,9 @@ async def test_programs_do_not_count(database: Database, pool: SearchPool) -> No
 
 
 async def test_a_person_alone_at_a_site_tells_nothing_about_themselves(
-    database: Database, pool: SearchPool
+    database: Database, pool: SearchPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("engine.person.site.MIN_WEIGHT", 1)
     for number in range(1, 13):
         await played(database, number, opponent_id="p1", opponent_name="P1")
     await fold(database, pool)

@@ -63,6 +63,11 @@ CALIBRATED = person_model("othello", PRIOR, "0" * 64)
 BY_BANDS = SiteModel.of(CALIBRATED)
 
 
+def test_another_model_of_persons_is_another_model_of_sites() -> None:
+    other = SiteModel.of(person_model("othello", PRIOR, "1" * 64))
+    assert len({other.version, BY_BANDS.version, MODEL.version}) == 3
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_by_a_calibrated_model_each_band_of_ratings_has_a_shift(seed: int) -> None:
     """The weaker half of a site are careless, which the other half and people without a rating are not."""

@@ -44,7 +44,7 @@ from storage.ledger.sites import SiteKey, list_sites
 from storage.packing.records import pack, unpack
 from storage.records import MATCH_SITE, DecisionState, GameResult
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
-from storage.tables.persons import GameToFoldRow, PersonStateRow
+from storage.tables.persons import GameToFoldRow, PersonStateRow, SiteStateRow
 from tests.storage.ledger.test_forecasts import MADE, made_forecast
 from tests.storage.ledger.test_judgements import COSTS
 from tests.storage.samples import (
@@ -302,6 +302,35 @@ async def test_states_of_another_version_are_built_again(database: Database) -> 
     async with database.write() as session:
         assert await queue_outdated(session, {"chess": "2"}) == 0
         assert await queue_outdated(session, {}) == 0
+
+
+async def test_the_site_s_state_follows_the_persons(database: Database) -> None:
+    (first,) = await played(database, 1)
+    (second,) = await played(database, 2, opponent_id="ben", opponent_name="Ben")
+    await fold(database)
+    assert await site_of(database) == (2, first + second)
+    assert await site_of(database, "chess") is None
+    (third,) = await played(database, 3)
+    await fold(database)
+    assert await site_of(database) == (3, first + second + third)
+    async with database.write() as session:
+        ((anna, *_),) = await find_persons(session, "arena", "anna")
+        await restart_state(session, PersonKey(anna, "othello"))
+    assert await site_of(database) == (1, second)
+    await fold(database)
+    assert await site_of(database) == (3, first + second + third)
+
+
+async def test_a_site_s_state_of_another_version_has_nothing_to_take_out(database: Database) -> None:
+    """As while a program of another version uses the database, too."""
+    await played(database, 1)
+    await fold(database)
+    newer = SiteState("2", 5, 5, errors=55)
+    async with database.write() as session:
+        await session.execute(update(SiteStateRow).values(version="2", state=newer.to_bytes()))
+        ((anna, *_),) = await find_persons(session, "arena", "anna")
+        await forget_person(session, anna)
+    assert await site_of(database) == (5, 55)
 
 
 async def test_nothing_is_stored_if_something_changed_meanwhile(database: Database) -> None:
