@@ -38,8 +38,11 @@ from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from engine.verification import verify
 from tests.engine.human.fakes import FakeModel, FakeReplyModel
+from tests.engine.human.test_engine_source import first_half
 from tests.engine.person.test_faced import FakePlanes, network_of
 from tests.engine.positions import random_position
+from tests.engine.protocols.test_engine_source import Scripted, source
+from tests.engine.protocols.test_uci_scores import MIDDLE_GAMES
 
 OTHELLO = get_rules("othello")
 PLIES = 24
@@ -417,3 +420,47 @@ def test_old_records_read_and_verify() -> None:
     )
     verify(decision)
     verify_state_use(decision, model_of())
+
+
+@pytest.mark.parametrize("kind", ["calibrated_uci", "opponent_model_uci"])
+def test_on_another_engines_scores(kind: str) -> None:
+    """What the person repeats is asked about, though hardly anybody plays it."""
+    chess = get_rules("chess")
+    position = chess.parse_position(MIDDLE_GAMES["chess"])
+    of = GameModels(FakeModel("chess", first_half), FakeReplyModel("chess", pull=0.0))
+    model = person_model_of("chess", of)
+    assert model is not None
+
+    def chosen(state: PersonState | None) -> Decision:
+        known = None if state is None else ReplyAdapter(KnownPerson(state, 1), 300.0)
+        chooser = MoveChooser(
+            strategy_named(kind),
+            chess,
+            TrapParams(),
+            make_searcher("chess", 1),
+            source=source(Scripted(), depth=4, candidates=5),
+            models=of,
+        )
+        background = Background((), ME, known)
+        return chooser.choose(position, Limits(4), StopFlag(), background=background)
+
+    without = chosen(None)
+    replies = tuple(each.reply for each in without.chosen.replies)
+    reply = FoldedReply(
+        position=chess.position_text(chess.play(position, chess.parse_move(position, without.move))),
+        ply=1,
+        replies=replies,
+        base=tuple(each.probability or 0.0 for each in without.chosen.replies),
+        costs=(0.0,) * len(replies),
+        reply=replies[-1],
+        judged_cost=0.0,
+    )
+    known = chosen(
+        fold_games(PersonState(model.version), [FoldedGame(is_lost=False, replies=(reply,))], model)
+    )
+    verify(known)
+    verify_state_use(known, model)
+    again = of_move(known, without.move)
+    assert again.replies[-1].scores_centi
+    assert (again.replies[-1].probability or 0) > (reply.base[-1]) + 0.2
+    assert Decision.from_record(json.loads(json.dumps(known.to_record()))) == known
