@@ -81,6 +81,18 @@ def uses(made: list[Decision]) -> list[StateUse]:
     return [each for each in found if each is not None]
 
 
+async def forecasts(database: Database, key: str) -> list[dict[str, Any]]:
+    async with database.read() as session:
+        records = await session.scalars(
+            select(ForecastRow.record)
+            .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+            .join(GameRow, GameRow.id == DecisionRow.game_id)
+            .where(GameRow.site_game_id == key)
+            .order_by(DecisionRow.ply)
+        )
+        return list(records)
+
+
 async def reply_of(database: Database, key: str, ply: int) -> str:
     async with database.read() as session:
         moves = await session.scalar(select(GameRow.moves).where(GameRow.site_game_id == key))
@@ -113,17 +125,7 @@ async def test_choice_and_forecast_expect_the_same(database: Database) -> None:
     await play(database, "first")
     await learn(database)
     await play(database, "second")
-    async with database.read() as session:
-        statement = select(DecisionRow.record, ForecastRow.record.label("forecast"), DecisionRow.ply)
-        rows = (
-            await session.execute(
-                statement.join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
-                .join(GameRow, GameRow.id == DecisionRow.game_id)
-                .where(GameRow.site_game_id == "second")
-                .order_by(DecisionRow.ply)
-            )
-        ).all()
-    decision, forecast = Decision.from_record(rows[0].record), rows[0].forecast
+    decision, forecast = (await decisions(database, "second"))[0], (await forecasts(database, "second"))[0]
     (use,) = uses([decision])
     assert use.moves[0].person.recalled == tuple(forecast["person"]["recalled"])
     assert use.moves[0].person.weights == tuple(map(tuple, forecast["person"]["weights"]))
@@ -171,7 +173,10 @@ async def test_the_replies_of_this_game_count(database: Database, monkeypatch: p
     await play(database, "first", server=patient(monkeypatch, lambda server, _: server.legal[-1]))
     made = uses(await decisions(database, "first"))
     assert len(made) == 3
-    assert len({each.moves[0].person.weights for each in made}) == 3
+    weights = [each.moves[0].person.weights for each in made]
+    assert len(set(weights)) == 3
+    foreseen = [forecast["person"]["weights"] for forecast in await forecasts(database, "first")]
+    assert weights == [tuple(map(tuple, each)) for each in foreseen]
     assert (await recheck(database)).wrong == []
 
 
@@ -186,9 +191,9 @@ async def test_moves_wait_for_the_database_once(database: Database, monkeypatch:
     monkeypatch.setattr(GameLedger, "_read_person", counted)
     await play(database, "first", ponder=True)
     async with database.read() as session:
-        forecasts = await session.scalar(select(func.count()).select_from(ForecastRow))
+        count = await session.scalar(select(func.count()).select_from(ForecastRow))
     assert reads[0] == 0
-    assert len(reads) == 1 + (forecasts or 0)
+    assert len(reads) == 1 + (count or 0)
     assert uses(await decisions(database, "first"))
 
 
@@ -225,7 +230,7 @@ async def test_a_person_who_cannot_be_read_costs_no_game(
     made = await decisions(database, "first")
     assert uses(made) == []
     assert any(each.model is not None for each in made)
-    assert "what is known of the person cannot be read" in caplog.text
+    assert caplog.text.count("what is known of the person cannot be read") == 1
 
 
 async def test_a_state_of_other_models_is_not_used(database: Database) -> None:
@@ -290,9 +295,8 @@ async def test_a_forgotten_person_leaves_nothing(database: Database) -> None:
     assert sum(each.model_use is not None and each.model_use.is_forgotten for each in made) == count
     found = await recheck(database)
     assert (found.wrong, found.verified) == ([], before.verified)
-    async with database.read() as session:
-        forecasts = list(await session.scalars(select(ForecastRow.record)))
-    assert found.forgotten == count + sum("is_forgotten" in each for each in forecasts) > count
+    foreseen = [*await forecasts(database, "first"), *await forecasts(database, "second")]
+    assert found.forgotten == count + sum("is_forgotten" in each for each in foreseen) > count
     await play(database, "third")
     third = await decisions(database, "third")
     assert uses(third) == []
