@@ -91,6 +91,13 @@ def test_by_a_calibrated_model_each_band_of_ratings_has_a_shift(seed: int) -> No
     assert restored == state
 
 
+def test_a_band_without_games_is_like_its_neighbours() -> None:
+    people = People(40, Site("", careless=6.0), CALIBRATED.card.tilt)
+    state = folded([people.game(None, rating) for rating in (1050.0, 1450.0) * 10], BY_BANDS)
+    between, beside = (BY_BANDS.prior_weights(state, at, None) @ GRID.points[:, 1] for at in (1250, 1050))
+    assert beside < between < -3
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_careless_people_are_known_by_a_calibrated_model(seed: int) -> None:
     people = People(30 + seed, Site("", careless=6.0), CALIBRATED.card.tilt)

@@ -40,7 +40,7 @@ from storage.ledger.persons import (
     states_of,
     store_state,
 )
-from storage.ledger.sites import SiteKey, list_sites
+from storage.ledger.sites import SiteKey, SiteOfPerson, list_sites, site_of_person
 from storage.packing.records import pack, unpack
 from storage.records import MATCH_SITE, DecisionState, GameResult
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
@@ -297,6 +297,7 @@ async def test_states_of_another_version_are_built_again(database: Database) -> 
     assert await ready(database) == []
     async with database.write() as session:
         assert await queue_outdated(session, {"othello": "2"}) == 1
+    assert await site_of(database) is None
     assert await state_of(database, games[0]) == []
     assert await fold(database) == games
     async with database.write() as session:
@@ -330,7 +331,24 @@ async def test_a_site_s_state_of_another_version_has_nothing_to_take_out(databas
         await session.execute(update(SiteStateRow).values(version="2", state=newer.to_bytes()))
         ((anna, *_),) = await find_persons(session, "arena", "anna")
         await forget_person(session, anna)
+        stored = await site_of_person(session, anna, "othello")
     assert await site_of(database) == (5, 55)
+    assert stored == SiteOfPerson(newer.to_bytes(), None)
+
+
+async def test_a_person_s_share_of_another_version_is_not_in_the_sum(database: Database) -> None:
+    await played(database, 1)
+    await fold(database)
+    newer = SiteState("2", 5, 5, errors=55)
+    async with database.write() as session:
+        ((anna, *_),) = await find_persons(session, "arena", "anna")
+        stored = await site_of_person(session, anna, "othello")
+        assert stored is not None
+        assert stored.others() == SiteState("1")
+        await session.execute(update(SiteStateRow).values(version="2", state=newer.to_bytes()))
+        stored = await site_of_person(session, anna, "othello")
+    assert stored is not None
+    assert stored.others() == newer
 
 
 async def test_nothing_is_stored_if_something_changed_meanwhile(database: Database) -> None:
