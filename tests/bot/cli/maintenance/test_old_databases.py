@@ -7,18 +7,23 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from bot.base.game_summaries import outdated_notice
 from bot.game.recheck import RecheckResults, recheck
+from bot.threads.person_fold import fold_persons
 from bot.threads.reply_judge import judge_games
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
 from engine.figure_9 import classify_by_figure_9, decision_verdicts
 from engine.forecasts import decision_costs
+from engine.human.registry import ModelRegistry
 from engine.stop import StopFlag
 from storage.database import Database
 from storage.evidence.statistics.group_rows import read_groups
 from storage.ledger.judgements import count_games_to_judge
+from storage.tables.games import OpponentRow
+from storage.tables.persons import PersonStateRow
 from tests.bot.conftest import Command
 from tests.storage.conftest import backend, empty_url
 from tests.storage.maintenance.old_databases import DAMAGED, read_old, restore
@@ -27,6 +32,8 @@ __all__ = ["backend", "empty_url"]  # fixtures
 
 DECISIONS, LOST = 154, 147
 """Of each database, and of those the ones that the first migration 0012 took the replies from."""
+LEARNED = {"othello", "chess"}
+"""Games with a model of people."""
 
 RECORDS_OF = {DAMAGED: "0.1.0"}
 """Of the same games, as the program wrote them."""
@@ -70,6 +77,36 @@ def judged_in_statistics(told: str) -> dict[tuple[str, str], list[Any]]:
     }
 
 
+def persons_of_old(name: str) -> dict[tuple[str, str], tuple[int, int]]:
+    """What the old tables say of each person, by name and game: games with replies, and replies."""
+    query = """SELECT opponents.name, games.id, games.game, games.moves, decisions.ply, decisions.record
+    FROM decisions JOIN games ON games.id = decisions.game_id
+    JOIN opponents ON opponents.id = games.opponent_id
+    WHERE games.site <> 'match' AND games.state = 'finished' AND takeback = 0 AND NOT is_bot
+    AND decisions.state = 'confirmed'"""
+    found = defaultdict(list)
+    with closing(read_old(name)) as old:
+        for row in old.execute(query):
+            decision = Decision.from_record(json.loads(row["record"]))
+            has_reply = row["ply"] + 1 < len(row["moves"].split())
+            if row["game"] in LEARNED and has_reply and len(decision.chosen.replies) > 1:
+                found[row["name"], row["game"]].append(row["id"])
+    return {person: (len(set(games)), len(games)) for person, games in found.items()}
+
+
+async def known_persons(database: Database) -> dict[tuple[str, str], tuple[int, int]]:
+    """The same as it is learned from the judged games, at once and for good."""
+    models = ModelRegistry()
+    count = await fold_persons(database, models)
+    assert await fold_persons(database, models) == 0
+    columns = OpponentRow.name, PersonStateRow.game, PersonStateRow.games, PersonStateRow.replies
+    rows = select(*columns).join(OpponentRow, OpponentRow.id == PersonStateRow.opponent_id)
+    async with database.read() as session:
+        found = {(name, game): (games, replies) for name, game, games, replies in await session.execute(rows)}
+    assert count == sum(games for games, _ in found.values())
+    return found
+
+
 def counts(found: RecheckResults) -> tuple[int, ...]:
     return (found.verified, found.judged, found.forecast, found.completed, found.restored)
 
@@ -105,6 +142,7 @@ async def test_an_old_database_is_complete_after_an_upgrade_and_a_recheck(
     assert {(each.replies, each.cost.n, each.errors.happened) for each in before} == {(0, 0, None)}
     assert sum(each.unjudged_games for each in before) > 0
     assert await judge_games(database) == (games, 0)
+    known = await known_persons(database)
     await database.close()
     assert (found.wrong, found.quarantined, found.left) == ([], [], {})
     assert counts(found) == (DECISIONS, DECISIONS, DECISIONS, 0, LOST if name == DAMAGED else 0)
@@ -119,3 +157,5 @@ async def test_an_old_database_is_complete_after_an_upgrade_and_a_recheck(
         expected[group] = [len(open_ones), decided, best, pytest.approx(mean)]
     assert judged_in_statistics(out) == expected
     assert len(expected) >= 5
+    assert known == persons_of_old(RECORDS_OF.get(name, name))
+    assert len(known) >= 2
