@@ -80,7 +80,7 @@ def match_command(
 ) -> None:
     """Play a match between any two players.
 
-    A player is one of ours (standard, trappy, strong, opponent_model, calibrated, tempting or human) or
+    A player is one of ours (standard, trappy, strong, opponent_model, calibrated, tempting, like or human) or
     another program (nboard:, gtp:, uci: or ucci:).
 
     Every opening is played with both colours.  Games are stored under the site "match"; the same command
