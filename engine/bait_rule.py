@@ -12,7 +12,7 @@ another reply looks even better, and people take hardly any of the baits that it
   neither is expected to score less than 5 % after the best reply.
 
 The judge's cost replaces that of the decision's own search, by which a third of all baits were errors of that
-search. People play a quarter to a third of these baits (docs/research/baits.md).
+search. People play about a third of these baits (docs/research/baits.md).
 
 The probabilities come from a human-move model if the game has one (`engine.human`). Without one,
 `rank_probabilities` uses only the scores: the reply's rank by shallow scores, and its cost in the decision's
