@@ -32,7 +32,7 @@ __all__ = ["backend", "empty_url"]  # fixtures
 
 DECISIONS, LOST = 154, 147
 """Of each database, and of those the ones that the first migration 0012 took the replies from."""
-LEARNED = {"othello", "chess"}
+LEARNED = {"othello", "chess", "xiangqi"}
 """Games with a model of people."""
 
 RECORDS_OF = {DAMAGED: "0.1.0"}
