@@ -62,7 +62,7 @@ class SiteState:
         """What both know together.
 
         Raises:
-            ValueError: Another model folded the other state.
+            RecordError: Another model folded the other state.
         """
         return self._combined(other, lambda one, two: one + two)
 
@@ -70,13 +70,13 @@ class SiteState:
         """What is known without the other state, which was added before.
 
         Raises:
-            ValueError: Another model folded the other state, or it was not added.
+            RecordError: Another model folded the other state, or it was not added.
         """
         return self._combined(other, lambda one, two: one - two)
 
     def _combined(self, other: "SiteState", of: Callable[[int, int], int]) -> "SiteState":
         if other.version != self.version:
-            raise ValueError("the state of the site was folded by another model")
+            raise RecordError("the state of the site was folded by another model")
         bands = {
             band: _each(self.bands.get(band, ()), other.bands.get(band, ()), of)
             for band in {*self.bands, *other.bands}
@@ -92,7 +92,7 @@ class SiteState:
             bands=MappingProxyType({band: row for band, row in sorted(bands.items()) if any(row)}),
         )
         if min(found.games, found.replies, found.weight, found.errors, found.expected) < 0:
-            raise ValueError("the state of the site lacks what is to be taken out")
+            raise RecordError("the state of the site lacks what is to be taken out")
         return found if found.games else SiteState(self.version)
 
     def to_bytes(self) -> bytes:

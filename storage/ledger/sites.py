@@ -45,7 +45,7 @@ class SiteOfPerson:
         try:
             state = SiteState.from_bytes(self.state)
             return state if self.own is None else state.minus(SiteState.from_bytes(self.own))
-        except (RecordError, ValueError) as error:
+        except RecordError as error:
             logger.warning("%s", error)
             return None
 
@@ -70,7 +70,7 @@ async def add_evidence(
         if before is not None:
             state = state.minus(SiteState.from_bytes(before))
         state = state.plus(SiteState.from_bytes(after))
-    except (RecordError, ValueError):
+    except RecordError:
         state = await _sum(session, site, version)
     await _store(session, site, state)
 
@@ -89,7 +89,7 @@ async def remove_evidence(session: AsyncSession, site: SiteKey, version: str, ev
         return  # the evidence is not in it
     try:
         state = SiteState.from_bytes(packed).minus(SiteState.from_bytes(evidence))
-    except (RecordError, ValueError):
+    except RecordError:
         state = await _sum(session, site, version)
     await _store(session, site, state)
 

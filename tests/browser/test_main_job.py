@@ -13,7 +13,7 @@ from engine.game import replay
 from tests.browser.page import Page
 from tests.programs import installed
 from tests.system.daemon import Daemon
-from tests.system.ledger import check_books, check_stats, complaints, exported
+from tests.system.ledger import check_books, check_stats, complaints, exported, wait_until_settled
 
 DEPTH = 4
 
@@ -40,6 +40,7 @@ async def test_a_person_plays_and_the_operator_reads(
         tab.forget_everything(daemon.url)
         game_id, told = await asyncio.to_thread(_play, tab, daemon.url, variant, resigns_after)
         records = await exported(daemon.url, [game_id])
+        await wait_until_settled(tmp_path)
         status, said = await daemon.stop()
         assert (status, "Traceback" in said) == (0, False)
         assert complaints(daemon.log) == []

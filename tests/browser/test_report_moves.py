@@ -123,3 +123,16 @@ def test_a_mate_is_said_in_words(finished: Page) -> None:
 
 def test_nothing_sticks_out(finished: Page) -> None:
     assert stick_out(finished) == []
+    report = report_of(finished)
+    decision = report["decisions"][answered(report)[0]]
+    tempt(decision, taken=True)
+    for reply in decision["replies"]:
+        reply["score_texts"] = ["-12.34" for _ in reply["score_texts"]]
+        reply["their_text"] = "-12.34"
+    for each in [*decision["replies"], *decision["candidates"]]:
+        each["name"] = "Ng1xf3+"
+    for each in decision["candidates"]:
+        each |= {"raw_text": "+12.34", "adjusted_text": "+12.34", "trap_name": "Ng1xf3+"}
+    report["decisions"] = [decision]
+    show_report(finished, report)
+    assert stick_out(finished) == []

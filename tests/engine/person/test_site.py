@@ -192,10 +192,10 @@ def test_what_was_added_can_be_taken_out() -> None:
     assert both.minus(folded(theirs)) == folded(ours)
     assert both.minus(both) == MODEL.new_state()
     assert MODEL.new_state().plus(both) == both
-    with pytest.raises(ValueError, match="lacks what is to be taken out"):
+    with pytest.raises(RecordError, match="lacks what is to be taken out"):
         folded(ours).minus(both)
     for combine in (both.plus, both.minus):
-        with pytest.raises(ValueError, match="another model"):
+        with pytest.raises(RecordError, match="another model"):
             combine(SiteState("another"))
 
 
