@@ -126,32 +126,33 @@ class RecordChecks:
             raise RecordError(f"its forecast: {error}") from error
 
     def _check_state_use(self, decision: Decision) -> None:
-        """Recompute the replies' probabilities from what the choice used of the person, if the models are the
-        same."""
+        """Recompute the replies' probabilities from what the choice used of the person."""
         use = decision.model_use
         if use is None:
             return
         self.forgotten += use.is_forgotten
-        model = None if use.state is None else self._person_model(decision.game)
-        if model is not None and use.state is not None and model.version == use.state.version:
+        model = None if use.state is None else self._person_model(decision.game, use.state.version)
+        if model is not None:
             verify_state_use(decision, model)
 
     def _check_person(self, decision: Decision, forecast: ReplyForecast) -> None:
-        """Recompute the probabilities from what the record says of the person, if the models are the same."""
-        model = None if forecast.person is None else self._person_model(decision.game)
-        if model is None or forecast.person is None or model.version != forecast.person.version:
+        """Recompute the probabilities from what the record says of the person."""
+        used = forecast.person
+        model = None if used is None else self._person_model(decision.game, used.version)
+        if model is None:
             return
         verify_forecast(decision, forecast, model)
         other = forecast.other
         if other is not None and other.person is not None:
             verify_person_use(model, other.replies, other.base, other.probabilities, other.person)
 
-    def _person_model(self, game: str) -> PersonModel | None:
-        """How persons are learned in a game; None if the models cannot be used."""
+    def _person_model(self, game: str, version: str) -> PersonModel | None:
+        """How persons are learned in a game; None if the models cannot be used, or are of another version."""
         if game not in self._person_models:
             with self._models.lend(game) as models:
                 try:
                     self._person_models[game] = person_model_of(game, models)
                 except BadModel:
                     self._person_models[game] = None
-        return self._person_models[game]
+        model = self._person_models[game]
+        return model if model is not None and model.version == version else None

@@ -64,8 +64,30 @@ class ReplyAdapter:
         """See `engine.human.opponent_model_search.PersonAdapter.adapted`."""
         if not self._is_usable:
             return None
+        known, after = self._known, positions[-1]
         try:
-            return self._adapted(game, positions, models, person, move, base, profile)
+            if self._model is None:
+                self._model = person_model_of(game.name, models)
+            model = self._model
+            if model is None or known.state.version != model.version:
+                self._is_usable = False
+                return None
+            text, replies = game.position_text(after), tuple(map(game.move_text, game.legal_moves(after)))
+            if profile is None:
+                found = predict_from_memory(model, known.state, text, known.ply, replies, base)
+            else:
+                if move not in self._planes:  # they do not depend on the depth
+                    self._planes[move] = planes_of(game, positions, models, model, person)
+                self._weights = self._weights or present_tilts(known, model, person.rating, self._seconds)
+                faced = FacedPosition(
+                    position=text,
+                    ply=known.ply,
+                    replies=replies,
+                    base=tuple(base),
+                    costs=reply_costs_of(game, after, profile, model),
+                    planes=self._planes[move],
+                )
+                found = predict_person(model, known.state, faced, self._weights)
         except Exception as error:  # the game matters more
             self._is_usable = False
             logger.warning(
@@ -75,43 +97,8 @@ class ReplyAdapter:
                 error,
             )
             return None
-
-    def _adapted(
-        self,
-        game: Game[Any],
-        positions: Sequence[Any],
-        models: GameModels,
-        person: Person,
-        move: str,
-        base: Sequence[float],
-        profile: Candidate | None,
-    ) -> AdaptedPrediction | None:
-        known = self._known
-        if self._model is None:
-            self._model = person_model_of(game.name, models)
-        model = self._model
-        if model is None or known.state.version != model.version:
-            self._is_usable = False
+        if found is None:
             return None
-        after = positions[-1]
-        text, replies = game.position_text(after), tuple(map(game.move_text, game.legal_moves(after)))
-        if profile is None:
-            found = predict_from_memory(model, known.state, text, known.ply, replies, base)
-            if found is None:
-                return None
-        else:
-            if move not in self._planes:  # they do not depend on the depth
-                self._planes[move] = planes_of(game, positions, models, model, person)
-            self._weights = self._weights or present_tilts(known, model, person.rating, self._seconds)
-            faced = FacedPosition(
-                position=text,
-                ply=known.ply,
-                replies=replies,
-                base=tuple(base),
-                costs=reply_costs_of(game, after, profile, model),
-                planes=self._planes[move],
-            )
-            found = predict_person(model, known.state, faced, self._weights)
         return AdaptedPrediction(found.probabilities, AdaptedReplies(move, found.base, found.use))
 
 

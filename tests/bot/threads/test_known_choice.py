@@ -22,11 +22,11 @@ from storage.database import Database
 from storage.ledger.games import load_game
 from storage.maintenance.pruning import prune
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
-from storage.tables.persons import ForgottenPersonRow, PersonStateRow
+from storage.tables.persons import PersonStateRow
 from storage.tables.types import now_utc
 from tests.bot.fakes import FakeServer, config, services
 from tests.bot.game.test_player_kill import late_othello
-from tests.bot.threads.test_known_person import learn, person
+from tests.bot.threads.test_known_person import forget_unnoticed, learn, person
 from tests.storage.conftest import backend, database, url
 from tests.storage.samples import ARENA
 
@@ -309,14 +309,7 @@ async def test_a_person_who_is_forgotten_in_the_game(
     """A decision that was under way is stored without what it used of the person."""
     await play(database, "first", "opponent_model")
     await learn(database)
-    who = await person(database)
-    async with database.write() as session:
-        session.add(ForgottenPersonRow(opponent_id=who, forgotten_at=now_utc()))
-
-    async def not_yet(*_: object) -> bool:
-        return False
-
-    monkeypatch.setattr("bot.game.ledger.is_person_of_game_forgotten", not_yet)
+    await forget_unnoticed(database, monkeypatch)
     for strategy in ("calibrated", "opponent_model"):
         await play(database, strategy, strategy)
         made = await decisions(database, strategy)

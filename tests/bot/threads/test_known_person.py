@@ -104,11 +104,8 @@ async def test_a_forgotten_person_leaves_nothing(database: Database) -> None:
     assert report["forgotten_at"] is not None
 
 
-async def test_a_person_who_is_forgotten_in_the_game(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A forecast that was under way is stored without what it says of the person."""
-    await play(database, "first")
+async def forget_unnoticed(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the person while the game that reads what is known of them does not know it yet."""
     who = await person(database)
     async with database.write() as session:
         session.add(ForgottenPersonRow(opponent_id=who, forgotten_at=now_utc()))
@@ -117,6 +114,14 @@ async def test_a_person_who_is_forgotten_in_the_game(
         return False
 
     monkeypatch.setattr("bot.game.ledger.is_person_of_game_forgotten", not_yet)
+
+
+async def test_a_person_who_is_forgotten_in_the_game(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A forecast that was under way is stored without what it says of the person."""
+    await play(database, "first")
+    await forget_unnoticed(database, monkeypatch)
     await play(database, "second")
     second = await forecasts(database, "second")
     assert {(each.person, each.is_forgotten) for each in second} == {(None, True)}

@@ -2,9 +2,6 @@
 
 import asyncio
 import random
-import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from functools import lru_cache
 from typing import Any
@@ -33,13 +30,13 @@ from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage.database import Database, Role
-from storage.ledger import persons
 from storage.ledger.games import finish_game
 from storage.ledger.judgements import store_judgements
 from storage.ledger.persons import forget_person
 from storage.records import DecisionState, GameResult
 from storage.tables.games import DecisionRow, GameRow
 from storage.tables.persons import PersonStateRow
+from tests.bot.threads.interrupted_folds import InterruptedFold, fold_and_die, interrupt_folds
 from tests.engine.positions import random_position
 from tests.storage.conftest import backend, database, url
 from tests.storage.ledger.test_persons import ended
@@ -166,65 +163,25 @@ async def expected_states(
     return await states(database)
 
 
-class InterruptedFold(Exception):
-    """Ends a fold; unlike a cancellation, it leaves no connection of PostgreSQL half closed."""
-
-
 async def test_an_interrupted_fold_ends_with_the_same_state(
     database: Database, pool: SearchPool, models: ModelRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await played(database, 1, 2, 3)
-    calls = 0
-
-    async def die(*given: Any) -> bool:
-        nonlocal calls
-        calls += 1
-        stored = await persons.store_state(*given)
-        if calls % 2:
-            raise InterruptedFold
-        return stored
-
-    monkeypatch.setattr(person_fold, "store_state", die)
+    stored = interrupt_folds(monkeypatch)
     for _ in range(3):
         with pytest.raises(InterruptedFold):
             await fold(database, pool, models)
-    assert calls == 5
+    assert len(stored) == 5
     monkeypatch.undo()
     assert await fold(database, pool, models) == 1
     assert await states(database) == await expected_states(database, pool, models)
-
-
-KILLED = """
-import asyncio, os, signal, sys
-from bot.threads import person_fold
-from tests.bot.threads.test_person_fold import Networks
-from storage.database import Database
-
-store, calls = person_fold.store_state, 0
-
-async def die(*given):
-    global calls
-    calls += 1
-    stored = await store(*given)
-    if calls == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return stored
-
-async def main():
-    person_fold.store_state = die
-    database = await Database.open(sys.argv[1])
-    await person_fold.fold_persons(database, Networks())
-
-asyncio.run(main())
-"""
 
 
 async def test_kill_9_in_a_fold(
     database: Database, url: str, pool: SearchPool, models: ModelRegistry
 ) -> None:
     await played(database, 1, 2, 3)
-    died = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", KILLED, url], check=False)
-    assert died.returncode == -signal.SIGKILL
+    await fold_and_die(url, Networks)
     assert [games for games, _, _ in await states(database)] == [1]
     assert await fold(database, pool, models) == 2
     assert await states(database) == await expected_states(database, pool, models)

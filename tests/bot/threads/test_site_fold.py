@@ -1,18 +1,12 @@
 """What is learned of a site's people from the ledger, and used in forecasts, on both databases."""
 
-import asyncio
-import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
-from typing import Any
 
 import numpy as np
 import pytest
 from sqlalchemy import delete, select, update
 
 from bot.game.ledger import GameLedger
-from bot.threads import person_fold
 from bot.threads.person_fold import PersonFold
 from bot.threads.search_pool import SearchPool
 from engine.decision import Person
@@ -23,7 +17,6 @@ from engine.person.site_state import SiteState
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from storage.database import Database, Role
-from storage.ledger import persons
 from storage.ledger.decisions import list_decisions
 from storage.ledger.persons import forget_person
 from storage.ledger.sites import SiteKey
@@ -43,6 +36,7 @@ from tests.bot.threads.careless import (
     site_model,
     site_state,
 )
+from tests.bot.threads.interrupted_folds import InterruptedFold, fold_and_die, interrupt_folds
 from tests.storage.conftest import backend, database, url
 from tests.storage.samples import ARENA, commit_decision, opened
 
@@ -292,27 +286,13 @@ async def test_an_account_elsewhere_is_predicted_as_before(database: Database, p
     assert await forecasts(database, 901, 5) == before
 
 
-class Interrupted(Exception):
-    """Ends a fold."""
-
-
 async def test_an_interrupted_fold_counts_no_game_twice(
     database: Database, pool: SearchPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await played(database, 1, 2, 3)
-    calls = 0
-
-    async def die(*given: Any) -> bool:
-        nonlocal calls
-        calls += 1
-        stored = await persons.store_state(*given)
-        if calls % 2:
-            raise Interrupted
-        return stored
-
-    monkeypatch.setattr(person_fold, "store_state", die)
-    while calls < 5:
-        with pytest.raises(Interrupted):
+    stored = interrupt_folds(monkeypatch)
+    while len(stored) < 5:
+        with pytest.raises(InterruptedFold):
             await fold(database, pool)
     monkeypatch.undo()
     assert await fold(database, pool) == 1
@@ -321,36 +301,10 @@ async def test_an_interrupted_fold_counts_no_game_twice(
     assert (state, state.games) == (await sum_of_persons(database), 3)
 
 
-KILLED = """
-import asyncio, os, signal, sys
-from bot.threads import person_fold
-from tests.bot.threads.careless import MadeUp
-from storage.database import Database
-
-store, calls = person_fold.store_state, 0
-
-async def die(*given):
-    global calls
-    calls += 1
-    stored = await store(*given)
-    if calls == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return stored
-
-async def main():
-    person_fold.store_state = die
-    database = await Database.open(sys.argv[1])
-    await person_fold.fold_persons(database, MadeUp())
-
-asyncio.run(main())
-"""
-
-
 async def test_kill_9_in_a_fold(database: Database, url: str, pool: SearchPool) -> None:
     await played(database, 1, 2)
     await played(database, 3, opponent_id="p1", opponent_name="P1")
-    died = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", KILLED, url], check=False)
-    assert died.returncode == -signal.SIGKILL
+    await fold_and_die(url, MadeUp)
     state = await site_state(database)
     assert state is not None
     assert (state, state.games) == (await sum_of_persons(database), 1)
