@@ -1,10 +1,11 @@
 """Prepares people's games for `bench.people.person_replay`: what models say of each reply, a file a person.
 
-    python -m bench.people.person_data --wthor FOLDER --out FOLDER [--persons 100]
+    python -m bench.people.person_data FILES... --out FOLDER [--game othello] [--persons 100]
 
-Persons with enough games in these years come in an order drawn by their names; programs by name are left out.
-Ratings are reconstructed from the results of all years. Files that exist are kept, so that the work can be
-interrupted. About 15 ms a reply on one core.
+FILES: for Othello WTHOR's files, for xiangqi a table of games (`engine.formats.tables`). Persons with enough
+games in these years come in an order drawn by their names; programs by name are left out. Ratings are
+reconstructed from the results of all years. Files that exist are kept, so that the work can be interrupted.
+About 15 ms a reply on one core at Othello.
 """
 
 import argparse
@@ -27,9 +28,9 @@ from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 from lab.analysis.elo import EloStanding, rated_result, standings
 from lab.analysis.persons import is_person
-from lab.analysis.recorded_games import GivenGame, read_games
+from lab.analysis.recorded_games import GivenGame, first_copies, read_games
 
-GAME, TABLE_MB = "othello", 16
+TABLE_MB = 16
 
 
 class PlayedGame(NamedTuple):
@@ -49,9 +50,9 @@ class AnsweredPosition(NamedTuple):
     move: int
 
 
-def games_by_person(paths: Sequence[Path], years: range) -> dict[str, list[PlayedGame]]:
+def games_by_person(paths: Sequence[Path], game: str, years: range) -> dict[str, list[PlayedGame]]:
     """Each person's games in these years, in order."""
-    games = sorted(read_games(paths, GAME), key=lambda each: each.year or 0)  # stable
+    games = sorted(first_copies(list(read_games(paths, game))), key=lambda each: each.year or 0)  # stable
     known = standings(result for each in games if (result := rated_result(each.record)) is not None)
     found: dict[str, list[PlayedGame]] = defaultdict(list)
     for each in games:
@@ -79,13 +80,14 @@ def costs(game: Game[Any], searcher: NativeSearcher, position: Any, depth: int) 
     return [(each - min(ours)) / WHOLE for each in ours]
 
 
-def arrays(name: str, games: Sequence[PlayedGame], registry: ModelRegistry, depth: int) -> dict[str, Any]:
+def arrays(
+    name: str, game: Game[Any], games: Sequence[PlayedGame], registry: ModelRegistry, depth: int
+) -> dict[str, Any]:
     """What `bench.people.person_replay.read_person` reads."""
-    game, searcher = get_rules(GAME), make_searcher(GAME, TABLE_MB)
+    searcher = make_searcher(game.name, TABLE_MB)
     assert isinstance(searcher, NativeSearcher)
     rows: dict[str, list[Any]] = defaultdict(list)
-    with registry.lend(GAME) as models:
-        assert models.planes is not None
+    with registry.lend(game.name) as models:
         for number, played in enumerate(games):
             own, other = played.standings[played.side], played.standings[1 - played.side]
             person = Person(round(own.rating), None, round(other.rating), own.games)
@@ -96,27 +98,30 @@ def arrays(name: str, games: Sequence[PlayedGame], registry: ModelRegistry, dept
                 query = PredictionQuery(each.past, person)
                 rows["start"].append(len(rows["cost"]))
                 rows["p0"] += models.human.predict([query])[0]
-                rows["planes"] += models.planes.planes(query)
+                if models.planes is not None:
+                    rows["planes"] += models.planes.planes(query)
                 rows["cost"] += costs(game, searcher, position, depth)
-                rows["square"] += moves
+                rows["reply"] += map(game.move_text, moves)
                 one = (
-                    position.mover, position.waiter, number, each.ply, moves.index(each.move), own.rating,
+                    game.position_text(position), number, each.ply, moves.index(each.move), own.rating,
                     points == played.side,
                 )  # fmt: skip
                 for column, value in zip(_COLUMNS, one, strict=True):
                     rows[column].append(value)
-    kinds = {"own": np.uint64, "other": np.uint64, "planes": np.float32}
-    return {key: np.array(column, kinds.get(key)) for key, column in rows.items()} | {"name": np.array(name)}
+    kinds = {"planes": np.float32}
+    columns = {key: np.array(column, kinds.get(key)) for key, column in rows.items()}
+    return columns | {"rules": np.array(game.name), "name": np.array(name)}
 
 
-_COLUMNS = ("own", "other", "game", "ply", "played", "rating", "lost")
+_COLUMNS = ("position", "game", "ply", "played", "rating", "lost")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--wthor", type=Path, required=True)
+    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("--game", default="othello")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--from-year", type=int, default=2016)
     parser.add_argument("--to-year", type=int, default=2019)
@@ -126,7 +131,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=6)
     arguments = parser.parse_args()
     years = range(arguments.from_year, arguments.to_year + 1)
-    found = games_by_person(sorted(arguments.wthor.glob("WTH*")), years)
+    found = games_by_person(arguments.files, arguments.game, years)
     names = [name for name, games in found.items() if len(games) >= arguments.least_games]
     names.sort(key=lambda name: hashlib.sha256(f"1 {name}".encode()).digest())
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -135,7 +140,7 @@ def main() -> None:
         path = arguments.out / f"{number:04d}.npz"
         if not path.exists():
             games = found[name][: arguments.most_games]
-            data = arrays(name, games, registry, arguments.depth)
+            data = arrays(name, get_rules(arguments.game), games, registry, arguments.depth)
             unfinished = path.with_suffix(".part.npz")
             np.savez_compressed(unfinished, **data)
             unfinished.rename(path)

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from engine.games.othello import Othello, OthelloPosition
 from engine.human.person_prior import BasePrior, Gaussian, PersonPrior, PriorGrid, RatingScale
 from engine.person.card import PersonModel, person_model
 from engine.person.memory import Memory
@@ -49,6 +48,7 @@ class ReplayedPerson:
     """One person's games, in order."""
 
     name: str
+    game: str
     games: tuple[FoldedGame, ...]
 
 
@@ -92,7 +92,6 @@ class Predicted:
 
 def read_person(path: Path) -> ReplayedPerson:
     """Read a person's file."""
-    rules = Othello()
     with np.load(path) as file:
         data: dict[str, Any] = {name: file[name] for name in file.files}
     ends = np.append(data["start"], len(data["cost"]))
@@ -100,17 +99,17 @@ def read_person(path: Path) -> ReplayedPerson:
     facts: dict[int, tuple[bool, float]] = {}
     for at, game in enumerate(data["game"].tolist()):
         part = slice(ends[at], ends[at + 1])
-        replies = tuple(rules.move_text(int(square)) for square in data["square"][part])
+        replies = tuple(data["reply"][part].tolist())
         index = int(data["played"][at])
-        position = OthelloPosition(int(data["own"][at]), int(data["other"][at]), 0)
+        planes = data["planes"][part].round(4).tolist() if "planes" in data else ()
         games.setdefault(game, []).append(
             FoldedReply(
-                position=rules.position_text(position),
+                position=str(data["position"][at]),
                 ply=int(data["ply"][at]),
                 replies=replies,
                 base=tuple(data["p0"][part].round(6).tolist()),
                 costs=tuple(data["cost"][part].tolist()),
-                planes=tuple(map(tuple, data["planes"][part].round(4).tolist())),
+                planes=tuple(map(tuple, planes)),
                 reply=replies[index],
                 judged_cost=float(data["cost"][part][index]),
             )
@@ -118,6 +117,7 @@ def read_person(path: Path) -> ReplayedPerson:
         facts[game] = bool(data["lost"][at]), float(data["rating"][at])
     return ReplayedPerson(
         str(data["name"]),
+        str(data["rules"]),
         tuple(
             FoldedGame(is_lost=facts[game][0], rating=facts[game][1], replies=tuple(games[game]))
             for game in sorted(games)
@@ -125,7 +125,7 @@ def read_person(path: Path) -> ReplayedPerson:
     )
 
 
-def prior_of(persons: Sequence[ReplayedPerson], forgetting: float) -> PersonPrior:
+def prior_of(game: str, persons: Sequence[ReplayedPerson], forgetting: float) -> PersonPrior:
     """The prior of the tilt, learned from these persons, whose ratings the network knows."""
     replies = [
         (at, each) for at, person in enumerate(persons) for game in person.games for each in game.replies
@@ -146,9 +146,7 @@ def prior_of(persons: Sequence[ReplayedPerson], forgetting: float) -> PersonPrio
     names, features = ("constant", "rating"), np.ones((len(persons), 2))
     features[:, 1] = ((np.array(ratings) - 1600.0) / 200.0).clip(-4.0, 4.0)
     found = fit_gaussian(names, features, likely, TILTS)
-    return PersonPrior(
-        "othello", "2" * 64, UNIFORM, forgetting, {BASE: replace(base, rated=found, unrated=found)}
-    )
+    return PersonPrior(game, "2" * 64, UNIFORM, forgetting, {BASE: replace(base, rated=found, unrated=found)})
 
 
 NO_TILT = PersonPrior(
@@ -284,18 +282,23 @@ def main() -> None:
     arguments = parser.parse_args()
     persons = [read_person(path) for path in sorted(arguments.data.glob("*.npz"))[: arguments.persons]]
     halves = [half_of_person(person.name, 1) for person in persons]
+    game = persons[0].game
     priors = [
         prior_of(
-            [each for each, own in zip(persons, halves, strict=True) if own != half], arguments.forgetting
+            game,
+            [each for each, own in zip(persons, halves, strict=True) if own != half],
+            arguments.forgetting,
         )
         for half in (0, 1)
     ]
-    models = [person_model("othello", prior, BASE) for prior in priors]
+    models = [person_model(game, prior, BASE) for prior in priors]
     network = [each for at, person in enumerate(persons) for each in network_alone(at, person.games)]
     print(f"{len(persons)} persons, {sum(len(each.games) for each in persons)} games, {len(network)} replies")
     print_way("network with the rating", network, network)
     for number in arguments.ways:
         way = WAYS[number]
+        if way.has_vector and models[0].card.vector is None:
+            continue
         found = [
             each
             for at, (person, half) in enumerate(zip(persons, halves, strict=True))

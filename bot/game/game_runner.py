@@ -263,11 +263,14 @@ class GameRunner:
             async with asyncio.TaskGroup() as self._tasks:
                 self._set_up()
                 self._end = await self._ledger.find_unsettled_end()
-                if self._end is None:
-                    try:
-                        await self._listen()
-                    except RefusedError as error:
-                        await self._close_forgotten_game(error)
+                if self._end is not None:
+                    async with self._services.settling:
+                        await self._finish(self._end)
+                    return
+                try:
+                    await self._listen()
+                except RefusedError as error:
+                    await self._close_forgotten_game(error)
                 self._cancel_tasks()
                 if self._end is not None and self._ledger.is_open:
                     await self._finish(self._end)
@@ -604,6 +607,7 @@ class GameRunner:
             is_wanted=is_current,
             is_safe_to_repeat=True,
             is_urgent=think.remaining_s is not None,
+            changes_moves=True,
             on_accepted=on_accepted,
             on_refused=on_refused,
         )

@@ -184,6 +184,7 @@ class GameOffers:
             name="granting a takeback" if is_granted else "declining a takeback",
             send=partial(self._server.answer_takeback, self._game_id, is_granted),
             is_wanted=lambda: self._session().takeback_offered and len(self._session().moves or ()) == plies,
+            changes_moves=is_granted,
         )
         await self._actions.perform(answer)
 

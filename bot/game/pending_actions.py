@@ -114,6 +114,9 @@ class PendingAction:
     """Whether a second request cannot do harm if the first one had an effect that was not shown yet."""
     is_urgent: bool = False
     """Whether it must be attempted quickly however long it takes, because our clock runs."""
+    changes_moves: bool = False
+    """Whether it adds or takes back moves. Such requests wait for one another: if a takeback overtook our
+    move, the move could reach the server in a position that it was not decided for."""
     on_accepted: Callable[[], Awaitable[None]] = _nothing
     """Called each time the server accepts the request."""
     on_refused: Callable[[RefusedError, int], Awaitable[None]] = _nothing
@@ -134,6 +137,8 @@ class PendingActions:
         self._services = services
         self._read = read
         self._reading = asyncio.Lock()
+        self._changing: PendingAction | None = None
+        """The action whose request may be changing the moves now."""
         self._waits = InterruptibleWaits(services.sleep)
 
     def on_change(self) -> None:
@@ -161,13 +166,21 @@ class PendingActions:
         Raises:
             AuthError: The server no longer accepts our account.
         """
+        try:
+            return await self._repeat(action, state, most_attempts)
+        finally:
+            self._let_others_send(action)
+
+    async def _repeat(
+        self, action: PendingAction, state: ActionState, most_attempts: float
+    ) -> ActionEvent | None:
         began_s, requested_s = self._services.clock(), 0.0
         attempts, refusals = int(state is _S.CONFIRMING), 0
         failed_readings = 0
         while action.is_wanted():
             match state:
-                case _S.SENDING if not action.can_count():
-                    await self._waits.wait(math.inf, lambda: action.can_count() or not action.is_wanted())
+                case _S.SENDING if not self._can_send(action):
+                    await self._waits.wait(math.inf, lambda: self._can_send(action) or not action.is_wanted())
                     continue
                 case _S.SENDING:
                     attempts += 1
@@ -193,12 +206,27 @@ class PendingActions:
                     await self._waits.wait(wait_s, lambda: not action.is_wanted())
                     event = _E.WAITED
             state = next_state(state, event, is_safe_to_repeat=action.is_safe_to_repeat)
+            if state not in (_S.CONFIRMING, _S.READING):
+                self._let_others_send(action)
             is_end = state is not _S.CONFIRMING and event is not _E.WAITED
             if attempts >= most_attempts and is_end and action.is_wanted():
                 return event
         return None
 
+    def _can_send(self, action: PendingAction) -> bool:
+        other = self._changing
+        # An answer may hang after the game has shown the effect, which ends the other action's hold.
+        is_held = action.changes_moves and other is not None and other is not action and other.is_wanted()
+        return action.can_count() and not is_held
+
+    def _let_others_send(self, action: PendingAction) -> None:
+        if self._changing is action:
+            self._changing = None
+            self._waits.recheck()
+
     async def _send(self, action: PendingAction) -> tuple[ActionEvent, ServerError | None]:
+        if action.changes_moves:
+            self._changing = action
         try:
             await action.send()
         except TransientError as error:

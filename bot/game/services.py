@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from bot.base.config import Config
@@ -85,6 +86,9 @@ class GameServices:
     """The account's games that must not be repeated against any opponent."""
     metrics: Metrics = field(default_factory=Metrics)
     """The counters."""
+    settling: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, 1))
+    """Held while a game is settled that ended before we started: a backlog of many must not delay running
+    games."""
     on_settled: Callable[[], None] = lambda: None
     """Called when a game is over and its decisions have been judged and forecast."""
     search_errors: set[str] = field(default_factory=set)

@@ -121,8 +121,10 @@ def read_openings(data: bytes, game_name: str, where: str, max_plies: int | None
     """
     game = get_rules(game_name)
     form = files.detect_format(data[: files.FORMAT_DETECTION_BYTES], len(data))
-    if form is GameFormat.WTHOR:
-        raise MatchError(f"{where}: openings are not read from WTHOR files; export them as transcripts first")
+    if form in (GameFormat.TABLE, GameFormat.WTHOR):
+        raise MatchError(
+            f"{where}: openings are not read from {form} files; export them as transcripts first"
+        )
     try:
         lines = decode(data).split("\n")
     except BadGame as error:

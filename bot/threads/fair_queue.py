@@ -134,8 +134,8 @@ class FairQueue(Generic[J]):
             idle: Numbers of the other threads without a job.
             now: The current time.
         """
-        jobs = self.by_urgency(self.waiting, now)
-        job = next((job for job in jobs if job.thread == thread or job.thread not in idle), None)
+        jobs = (job for job in self.waiting if job.thread == thread or job.thread not in idle)
+        job = next(iter(self.by_urgency(jobs, now)), None)
         if job is not None:
             self._count_queue(now)
             self.waiting.remove(job)
@@ -172,8 +172,10 @@ class FairQueue(Generic[J]):
 
     def preempted_by_rank(self, now: float) -> list[J]:
         """The running jobs to preempt, as waiting jobs of better ranks need their threads or lent cores."""
-        waiting = self.by_urgency(self.waiting, now)
         staying = self.by_urgency((job for job in self.running if not job.is_leaving), now)[::-1]
+        # Hundreds of forecasts may wait; they preempt nothing, and come last.
+        lowest = max((job.rank for job in staying), default=JobRank.LIVE)
+        waiting = self.by_urgency((job for job in self.waiting if job.rank < lowest), now)
         borrowers = [job for job in staying if job.borrowed > 0]
         free = self.threads - len(staying)
         free_cores = max(0, free - sum(job.borrowed for job in borrowers))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from itertools import chain
 
-from engine.formats import ggf, pgn, transcripts, wthor
+from engine.formats import ggf, pgn, tables, transcripts, wthor
 from engine.formats.encodings import decode
 from engine.formats.pgn_splitter import NumberedText, is_tag, split
 from engine.formats.record import MAX_GAME_TEXT_LENGTH, BadGame, GameRecord, split_lines
@@ -19,6 +19,8 @@ class GameFormat(StrEnum):
 
     GGF = "ggf"
     PGN = "pgn"
+    TABLE = "table"
+    """Tab-separated games of xiangqi; see `engine.formats.tables`."""
     TRANSCRIPT = "transcript"
     WTHOR = "wthor"
 
@@ -42,6 +44,8 @@ def detect_format(head: bytes, length: int) -> GameFormat | None:
     lines = [line for line in split_lines(text) if line.strip() and line.lstrip()[0] not in "#%"]
     if any(is_tag(line) for line in lines[:1]):
         return GameFormat.PGN
+    if any(map(tables.is_header, lines[:1])):
+        return GameFormat.TABLE
     if any(_is_transcript(line) for line in lines[:1]):
         return GameFormat.TRANSCRIPT
     # Some files begin with a remark or with half a game.
@@ -58,18 +62,21 @@ def read(
     """Yield each game of a text in order; for an unreadable game, yield the reason instead.
 
     Args:
-        form: A format in `TEXTS`.
+        form: Any format but WTHOR's.
         game: Name in `engine.games`, for texts that do not name their game (see `engine.formats.pgn.read`).
             The default for a transcript is Othello.
         on_skipped: Called with text that belongs to no game or that its game's reader could not use.
 
     Raises:
-        BadGame: A game in GGF does not end within the size limit; everything yielded before remains valid.
+        BadGame: A game in GGF does not end within the size limit, or a table has no header; everything
+            yielded before remains valid.
     """
     if form is GameFormat.GGF:
         yield from _each_ggf(lines, on_skipped)
     elif form is GameFormat.PGN:
         yield from _each_pgn(lines, game, on_skipped)
+    elif form is GameFormat.TABLE:
+        yield from tables.read(lines)
     else:
         for line in lines:
             if transcripts.is_remark(line):

@@ -6,11 +6,10 @@ forced result are left out. Games without ratings get Elo ratings from the resul
 result: the game's own scale, ratings alone (Elo's formula), the fit with equal ratings, and the fit.
 """
 
-import gzip
 import hashlib
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from numpy.typing import NDArray
 from engine import SEARCH_REVISION
 from engine.expected import WHOLE
 from engine.formats.record import GameRecord, steps
-from engine.formats.xiangqi_moves import moves_of_words
 from engine.game import WIN_CENTI
 from engine.games import get_rules
 from engine.opponents.pair_value import (
@@ -37,7 +35,7 @@ from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 from lab.analysis.elo import SETTLED_GAMES, rated_result, standings
 from lab.analysis.persons import is_person
-from lab.analysis.recorded_games import GivenGame, first_copies, half_of, read_games, year_of
+from lab.analysis.recorded_games import first_copies, half_of, read_games, year_of
 from lab.analysis.reply_profiles import AnalysisError
 from lab.training.people.elo import expected_result
 from storage.evidence.inference.fixed import fixed_mean
@@ -48,7 +46,6 @@ PER_GAME = 3
 FROM_PLY = 6
 _STEPS = 50
 _SUFFIXES = {"othello": (".wtb", ".jou", ".trn"), "chess": (".pgn",), "xiangqi": (".tsv.gz",)}
-_POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 _COUNT = len(fields(Coefficients))
 _RIDGE, _SMALL_STEP = 1e-6, 1e-9
 OWN_SCALE, PAIR = "the game's scale", "the pair"
@@ -87,7 +84,7 @@ def rated_games(game: str, folder: Path, on_bad: Callable[[str], None] = lambda 
     paths = sorted(
         path for path in folder.rglob("*") if path.name.lower().endswith(_SUFFIXES.get(game, (".pgn",)))
     )
-    given = list(_masters(paths) if game == "xiangqi" else _records(paths, game, on_bad))
+    given = [each.record for each in first_copies(list(read_games(paths, game, on_bad=on_bad)))]
     if not given:
         raise AnalysisError(f"{folder}: no games of {game}")
     results = [result for record in given if (result := rated_result(record)) is not None]
@@ -114,29 +111,6 @@ def is_tested(game: RatedRecord, learn_to: int | None, seed: int) -> bool:
     if learn_to is None:
         return half_of(game.key, seed) == 1
     return game.year is not None and game.year > learn_to
-
-
-def _records(paths: Sequence[Path], game: str, on_bad: Callable[[str], None]) -> Iterator[GameRecord]:
-    given: list[GivenGame] = first_copies(list(read_games(paths, game, on_bad=on_bad)))
-    return (each.record for each in given)
-
-
-def _masters(paths: Sequence[Path]) -> Iterator[GameRecord]:
-    """Read the Chinese Chess Practical Dataset: year, red, black, result, record, moves; tab-separated."""
-    for path in paths:
-        try:
-            lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-        except (OSError, EOFError, UnicodeDecodeError) as error:
-            raise AnalysisError(f"{path}: {error}") from None
-        for line in lines[1:]:
-            year, red, black, result, _, moves = line.split("\t")
-            yield GameRecord(
-                game="xiangqi",
-                players=(red, black),
-                moves=tuple(moves.split()),
-                points=_POINTS.get(result),
-                date=year,
-            )
 
 
 def samples(
@@ -173,8 +147,6 @@ def _of_game(
     wanted = set(rng.sample(plies, min(per_game, len(plies))))
     if not wanted:
         return
-    if record.game == "xiangqi":
-        record = replace(record, moves=moves_of_words(rules.initial(), record.moves[: max(wanted) + 1]))
     for ply, (position, _) in enumerate(steps(record)):
         if ply not in wanted:
             continue

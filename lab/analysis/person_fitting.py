@@ -5,6 +5,7 @@ Persons are split at random into halves: the prior is learned from one half and 
 without a significant gain is rejected.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
@@ -35,7 +36,14 @@ from lab.analysis.measures import Estimate, Resamples
 from lab.analysis.persons import games_bands, is_person, rating_bands, seconds_of
 from lab.analysis.population import MIN_ERROR_SCORE_LOSS, Population
 from lab.analysis.recorded_games import half_of_person
-from lab.training.person_prior import STEPS, JudgedReplies, fit_gaussian, log_likelihoods, predicted
+from lab.training.person_prior import (
+    LEAST_SPREAD_K,
+    STEPS,
+    JudgedReplies,
+    fit_gaussian,
+    log_likelihoods,
+    predicted,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -170,6 +178,13 @@ def merged_card(game: str, known: dict[str, Any] | None, entry: dict[str, Any]) 
     return {**shared, "bases": [*others, entry]}
 
 
+def with_most_k(grid: PriorGrid, most: float) -> PriorGrid:
+    """The grid with points of k up to `most`, at its own distances: for people or base models beyond it."""
+    step = grid.k[1] - grid.k[0]
+    count = math.ceil((most - grid.k[0]) / step - 1e-9) + 1
+    return replace(grid, k=tuple(grid.k[0] + step * at for at in range(count)))
+
+
 def replies_of(
     people: Population,
     probabilities: Floats,
@@ -244,6 +259,7 @@ def fit_person_prior(
     grid: PriorGrid,
     scale: RatingScale,
     *,
+    least_spread_k: float = LEAST_SPREAD_K,
     seed: int = 1,
     resamples: int = 1000,
     on_step: Callable[[str], None] = lambda _: None,
@@ -252,6 +268,8 @@ def fit_person_prior(
 
     Args:
         data: The replies, with the probabilities of `base` and the costs at `depth`.
+        least_spread_k: Minimum standard deviation of k among persons; more than these persons have, if the
+            prior is for people who differ more.
         seed: Random seed for the halves and the resamples.
         on_step: Called with the name of each step before it begins.
 
@@ -265,12 +283,12 @@ def fit_person_prior(
     prior = BasePrior(base.base, depth, base.least, grid, scale, None, blank)
     learned = _part(data, np.flatnonzero(halves == 0))
     on_step("learning the prior without ratings")
-    prior = replace(prior, unrated=_fitted(learned, (CONSTANT, *speeds), prior))
+    prior = replace(prior, unrated=_fitted(learned, (CONSTANT, *speeds), prior, least_spread_k))
     rated = _part(learned, _with_rating(learned))
     if len(rated.names) >= MIN_FIT_PERSONS:
         on_step("learning the prior with ratings")
         names = (CONSTANT, RATING, *((NEW,) if scale.games else ()), *speeds)
-        prior = replace(prior, rated=_fitted(rated, names, prior))
+        prior = replace(prior, rated=_fitted(rated, names, prior, least_spread_k))
     on_step("evaluating on the other persons")
     bands = _measured(_part(data, np.flatnonzero(halves == 1)), prior, resamples, seed)
     kind, gain = list(bands[0].gains.items())[-1]
@@ -328,7 +346,7 @@ def _speed_features(seconds: Sequence[float | None]) -> tuple[str, ...]:
     return tuple(name for name, column in columns.items() if column.any() and not column.all())
 
 
-def _fitted(data: PersonReplies, names: tuple[str, ...], prior: BasePrior) -> Gaussian:
+def _fitted(data: PersonReplies, names: tuple[str, ...], prior: BasePrior, least_spread_k: float) -> Gaussian:
     """A Gaussian in the form of the card, with rounded numbers."""
     size = len(data.names)
     likely = log_likelihoods(data.replies, data.persons, size, prior.grid, prior.least, UNIFORM)
@@ -336,7 +354,7 @@ def _fitted(data: PersonReplies, names: tuple[str, ...], prior: BasePrior) -> Ga
     sums = np.zeros((size, len(names)))
     np.add.at(sums, data.persons, features)
     means = sums / np.bincount(data.persons, minlength=size)[:, None]
-    found = fit_gaussian(names, means, likely, prior.grid)
+    found = fit_gaussian(names, means, likely, prior.grid, least_spread_k=least_spread_k)
     return Gaussian(names, found.coefficients.round(_DIGITS), found.covariance.round(_DIGITS))
 
 

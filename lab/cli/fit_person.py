@@ -51,6 +51,24 @@ def fit_person_command(
             "follow the base model; use this for data with few replies per person.",
         ),
     ] = False,
+    most_k: Annotated[
+        float | None,
+        typer.Option(
+            min=4.0,
+            max=100.0,
+            help="Greatest k of the grid, if the fitted k lies at the grid's edge (default: 16, or 20 with "
+            "--truth-alone).",
+        ),
+    ] = None,
+    least_spread: Annotated[
+        float,
+        typer.Option(
+            min=0.1,
+            max=20.0,
+            help="Minimum standard deviation of k; raise it if the prior is for people who differ more than "
+            "those of the data.",
+        ),
+    ] = 0.1,
 ) -> None:
     """Fit the people model's prior.
 
@@ -66,7 +84,7 @@ def fit_person_command(
         data,
         base_probabilities(data.people, data.human, base, calibrated),
         results,
-        truth_alone,
+        (truth_alone, most_k, least_spread),
         known,
         out,
     )
@@ -130,7 +148,7 @@ def _fit_person(
     data: StudyData,
     base: "BaseProbabilities",
     results: "list[RatedResult] | None",
-    truth_alone: bool,
+    form: tuple[bool, float | None, float],
     known: dict[str, Any] | None,
     out: Path,
 ) -> None:
@@ -142,6 +160,7 @@ def _fit_person(
         fit_person_prior,
         merged_card,
         replies_of,
+        with_most_k,
     )
     from lab.analysis.recorded_games import year_of
     from lab.analysis.study_report import person_text
@@ -162,7 +181,10 @@ def _fit_person(
         if results is None
         else RatingScale("Elo from the results of the imported games", 1600.0, 200.0, 3.0, SETTLED_GAMES)
     )
+    truth_alone, most_k, least_spread = form
     grid = TRUTH_ALONE if truth_alone else TILTS
+    if most_k is not None:
+        grid = with_most_k(grid, most_k)
     fitted = fit_person_prior(
         game,
         replies,
@@ -170,6 +192,7 @@ def _fit_person(
         depth,
         grid,
         scale,
+        least_spread_k=least_spread,
         seed=options.seed,
         resamples=options.resamples,
         on_step=report_step,

@@ -20,8 +20,8 @@ Ints = NDArray[np.int64]
 STEPS = 60
 _START = (0.3, 3.0)
 """Initial standard deviations of x and k for EM."""
-_MIN_VARIANCE = (1e-4, 1e-2)
-"""Minimum variances of x and k; smaller ones would be below the grid's resolution."""
+LEAST_SPREAD_X, LEAST_SPREAD_K = 0.01, 0.1
+"""Minimum standard deviations of x and k; smaller ones would be below the grid's resolution."""
 _AT_ONCE = 20_000
 """Approximate number of replies in a batch; a batch's table (replies by points) takes about 20 MB."""
 
@@ -90,7 +90,12 @@ def posterior(prior: Floats, log_likelihood: Floats) -> Floats:
 
 
 def fit_gaussian(
-    names: tuple[str, ...], features: Floats, log_likelihood: Floats, grid: PriorGrid, steps: int = STEPS
+    names: tuple[str, ...],
+    features: Floats,
+    log_likelihood: Floats,
+    grid: PriorGrid,
+    steps: int = STEPS,
+    least_spread_k: float = LEAST_SPREAD_K,
 ) -> Gaussian:
     """Fit the prior by EM.
 
@@ -98,8 +103,10 @@ def fit_gaussian(
         names: Names of the features; the first feature is constant.
         features: Shape (persons, features).
         log_likelihood: Result of `log_likelihoods`, with the persons in the same order as in `features`.
+        least_spread_k: Minimum standard deviation of k.
     """
     points, free = grid.points, grid.is_free
+    least = np.square((LEAST_SPREAD_X, least_spread_k))
     gaussian = Gaussian(names, np.zeros((len(names), 2)), np.diag(np.square(_START)))
     for _ in range(steps):
         weights = posterior(gaussian.prior_weights(grid, features), log_likelihood)
@@ -108,7 +115,7 @@ def fit_gaussian(
         away = points[None, :, :] - (features @ coefficients)[:, None, :]
         covariance = np.einsum("np,npi,npj->ij", weights, away, away) / len(weights)
         covariance[~free, :] = covariance[:, ~free] = 0.0
-        covariance[np.diag_indices(2)] = np.maximum(covariance.diagonal(), _MIN_VARIANCE)
+        covariance[np.diag_indices(2)] = np.maximum(covariance.diagonal(), least)
         gaussian = Gaussian(names, coefficients, (covariance + covariance.T) / 2)
     return gaussian
 

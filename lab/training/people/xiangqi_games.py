@@ -1,21 +1,20 @@
-"""Reads xiangqi games of masters: tab-separated files, plain or gzipped, one game a line after the header.
+"""Reads xiangqi games of masters: tables as in `engine.formats.tables`, plain or gzipped.
 
-Columns: ``year``, ``red``, ``black`` (each may be empty), ``result`` and ``moves`` (``b1a3 b10c8 ...``). The
-collection has no ratings: they are computed from the results, in the order of years.
+The collection has no ratings: they are computed from the results, in the order of years.
 """
 
-import csv
 import gzip
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from engine.formats.record import split_lines
+from engine.formats.tables import BadTable, TableRow, rows
 from engine.human.xiangqi import MIRROR, should_mirror
 from lab._training import xiangqi_human_positions
-from lab.training.people.collection import POINTS, Collection, from_native, person_features, results_of
+from lab.training.people.collection import Collection, from_native, person_features, results_of
 from lab.training.people.elo import rate
 from lab.training.people.positions import LAST_TO, NONE, HumanPositions, UnusableGames
 from lab.training.people.shapes import XIANGQI
@@ -23,7 +22,6 @@ from lab.training.people.shapes import XIANGQI
 LEARNED_TO = 2003
 """The last year to learn from; later games measure."""
 _SOURCE = "Chinese Chess Practical Dataset (Tseng and Chen, 2026), CC BY 4.0"
-_COLUMNS = ("year", "red", "black", "result", "moves")
 
 
 def read_xiangqi(paths: Sequence[Path]) -> Collection:
@@ -32,17 +30,17 @@ def read_xiangqi(paths: Sequence[Path]) -> Collection:
     Raises:
         UnusableGames: A file is unreadable, is another kind of file, or has an illegal move.
     """
-    rows = [row for path in paths for row in _rows(path)]
-    if not rows:
+    games = [row for path in paths for row in _rows(path)]
+    if not games:
         raise UnusableGames(f"{', '.join(map(str, paths))}: no games")
-    native = from_native(XIANGQI, xiangqi_human_positions([row["moves"] for row in rows]))
+    native = from_native(XIANGQI, xiangqi_human_positions([row.moves for row in games]))
     if not native.is_whole.all():
         raise UnusableGames(f"game {int(native.is_whole.argmin()) + 1} has an illegal move")
-    years = np.array([int(row["year"] or 0) for row in rows], dtype=np.int16)
-    points = [POINTS.get(row["result"]) for row in rows]
+    years = np.array([row.year or 0 for row in games], dtype=np.int16)
+    points = [row.points for row in games]
     # Games without a year cannot be put in order; their players count as unknown.
     order = [number for number in np.argsort(years, kind="stable").tolist() if years[number]]
-    players = rate([(row["red"] or None, row["black"] or None) for row in rows], points, order)
+    players = rate([(row.red or None, row.black or None) for row in games], points, order)
     positions = native.positions
     side = positions.ply & 1
     positions = replace(
@@ -79,21 +77,13 @@ def canonical(positions: HumanPositions) -> HumanPositions:
     )
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
+def _rows(path: Path) -> list[TableRow]:
     try:
         data = path.read_bytes()
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+        found = list(rows(split_lines(text)))
+    except (OSError, EOFError, UnicodeDecodeError, BadTable) as error:
         raise UnusableGames(f"{path}: {error}") from None
-    reader = csv.DictReader(io.StringIO(text), delimiter="\t")
-    if missing := _missing(reader.fieldnames or ()):
-        raise UnusableGames(f"{path}: no column {missing}")
-    rows = list(reader)
-    for number, row in enumerate(rows, start=2):
-        if row["moves"] is None or (row["year"] and not row["year"].isdecimal()):
-            raise UnusableGames(f"{path}: line {number} is not a game")
-    return rows
-
-
-def _missing(names: Iterable[str]) -> str:
-    return ", ".join(name for name in _COLUMNS if name not in set(names))
+    if bad := next((row for row in found if isinstance(row, BadTable)), None):
+        raise UnusableGames(f"{path}: {bad}")
+    return [row for row in found if isinstance(row, TableRow)]

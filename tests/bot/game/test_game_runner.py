@@ -340,9 +340,8 @@ async def test_a_takeback_that_the_server_forces(database: Database) -> None:
 async def test_a_move_on_its_way_belongs_to_its_turn_though_the_position_comes_again(
     database: Database,
 ) -> None:
-    """The answer to a move is lost after the opponent has taken its own move back and made it again."""
+    """The answer to a move is lost after the server has taken the opponent's move back and shown it again."""
     server, is_again, answer = FakeServer(our_side=1), asyncio.Event(), asyncio.Event()
-    server.rated = False  # so that we grant takebacks
     play_move = server.move
 
     async def move(*_: Any, **__: Any) -> None:
@@ -351,25 +350,60 @@ async def test_a_move_on_its_way_belongs_to_its_turn_though_the_position_comes_a
         await answer.wait()
         raise TransientError("no answer")
 
-    server.move = move  # type: ignore[method-assign]
     async with services(server, database) as given, asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
         pool = HeldPool(lambda rank: rank is JobRank.LIVE and is_again.is_set())
-        running = tasks.create_task(GameRunner(GAME_ID, pool.held(given)).run())
+        runner = GameRunner(GAME_ID, pool.held(given))
+        running = tasks.create_task(runner.run())
         server.reply("a1")
-        await server.until(lambda: moves_sent(server) == 1)
+        await server.until(lambda: len(server.moves) == 2)
+        server.move = move  # type: ignore[method-assign]
+        server.reply()
+        await server.until(lambda: moves_sent(server) == 2)
         is_again.set()
-        server.ask_takeback()
-        while server.moves:  # noqa: ASYNC110
+        again = server.moves[2]
+        server.take_back(1)
+        while len(runner.session.moves or ()) != 2:  # noqa: ASYNC110
             await asyncio.sleep(0)
-        server.reply("a1")
+        server.reply(again)
         await pool.waiting.wait()
         answer.set()
         for _ in range(200):
             await asyncio.sleep(0)
-        assert moves_sent(server) == 1
+        assert moves_sent(server) == 2
         server.pick = picker(1)
         pool.release.set()
         await running
+    assert "undecided_move" not in await event_kinds(database)
+
+
+async def test_a_takeback_waits_until_a_move_on_its_way_has_arrived(database: Database) -> None:
+    """Otherwise the move could arrive after the opponent's next one, in a position it was not decided for."""
+    server, answer = FakeServer(our_side=1), asyncio.Event()
+    server.rated = False  # so that we grant takebacks
+    play_move = server.move
+
+    async def move(*sent: Any, **more: Any) -> None:
+        server.move = play_move  # type: ignore[method-assign]
+        await server._called("move", "is on its way")
+        await answer.wait()
+        await play_move(*sent, **more)
+
+    server.move = move  # type: ignore[method-assign]
+    async with playing(server, database):
+        server.reply("a1")
+        await server.until(lambda: moves_sent(server) == 1)
+        server.ask_takeback()
+        while "takeback_granted" not in await event_kinds(database):  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        for _ in range(200):
+            await asyncio.sleep(0)
+        assert "takeback True" not in server.calls
+        answer.set()
+        await server.until(lambda: len(server.moves) == 2 or "takeback True" in server.calls)
+        assert "takeback True" not in server.calls
+        server.takeback_offer = False  # a move answers it
+        server.pick = picker(1)
+        server.reply()
     assert "undecided_move" not in await event_kinds(database)
 
 

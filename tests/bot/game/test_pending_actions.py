@@ -217,6 +217,61 @@ def test_a_request_is_held_back_while_it_cannot_count() -> None:
     assert world.asked == [("send", 60.0)]
 
 
+@pytest.mark.parametrize(
+    ("move_answer", "granted_at"),
+    [
+        ("ok", CONFIRMATION_S + 8.0),
+        (LOST, 5.0),
+        (REFUSED, 5.0),
+        ("shown", 2.0),
+    ],
+)
+@pytest.mark.parametrize("changes_moves", [True, False])
+def test_requests_that_change_the_moves_wait_for_one_another(
+    move_answer: ServerError | str, granted_at: float, changes_moves: bool
+) -> None:
+    """A takeback must not overtake our move, whose answer comes after five seconds."""
+    sent_at: list[float] = []
+    is_shown = False
+
+    async def run() -> None:
+        nonlocal is_shown
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        services: Any = _Services()
+
+        async def read() -> None:
+            await asyncio.sleep(3)
+
+        actions = PendingActions("game", services, read)
+
+        async def move() -> None:
+            nonlocal is_shown
+            if move_answer == "shown":
+                await asyncio.sleep(2)
+                is_shown = True
+                actions.on_change()
+            await asyncio.sleep(5)
+            if isinstance(move_answer, ServerError):
+                raise move_answer
+
+        async def grant() -> None:
+            sent_at.append(clock() - began)
+
+        moving = PendingAction(name="playing", send=move, is_wanted=lambda: not is_shown, changes_moves=True)
+        granting = PendingAction(
+            name="granting", send=grant, is_wanted=lambda: not sent_at, changes_moves=changes_moves
+        )
+        async with asyncio.TaskGroup() as tasks:
+            playing = tasks.create_task(actions.perform(moving, most_attempts=1))
+            await asyncio.sleep(0)
+            await actions.perform(granting)
+            await playing
+
+    virtual_time.run(run())
+    assert sent_at == [granted_at if changes_moves else 0.0]
+
+
 def test_what_is_no_longer_wanted_ends_at_once() -> None:
     world = World(["ok"] * 9)
 

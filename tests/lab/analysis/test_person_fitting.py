@@ -1,6 +1,7 @@
 """The people model's prior, learned from analysed positions of persons whose skill is known."""
 
 import json
+import math
 from dataclasses import replace
 from itertools import accumulate
 
@@ -29,6 +30,7 @@ from lab.analysis.person_fitting import (
     fit_person_prior,
     merged_card,
     replies_of,
+    with_most_k,
 )
 from lab.analysis.persons import seconds_of
 from lab.analysis.population import Population, population
@@ -213,6 +215,21 @@ def test_experience_has_bands_of_its_own() -> None:
     assert sum(persons[2:]) == persons[0] == persons[1]
     assert found.prior.rated is not None
     assert NEW in found.prior.rated.features
+
+
+def test_a_grid_reaches_the_greatest_k_at_its_own_distances() -> None:
+    assert with_most_k(TRUTH_ALONE, 25.0).k[-3:] == (22.0, 24.0, 26.0)
+    assert with_most_k(TRUTH_ALONE, 4.0).k == (-4.0, -2.0, 0.0, 2.0, 4.0)
+    assert with_most_k(TRUTH_ALONE, 20.0) == TRUTH_ALONE
+
+
+def test_a_prior_may_be_wider_than_its_persons(people: Population) -> None:
+    narrow, wide = (fitted(people, least_spread_k=least).prior for least in (0.1, 4.0))
+    for one, other in ((narrow.unrated, wide.unrated), (narrow.rated, wide.rated)):
+        assert one is not None
+        assert other is not None
+        assert math.sqrt(one.covariance[1, 1]) < 3.5
+        assert math.sqrt(other.covariance[1, 1]) == pytest.approx(4.0, abs=1e-5)
 
 
 def test_too_little_is_refused(people: Population, monkeypatch: pytest.MonkeyPatch) -> None:
