@@ -157,7 +157,7 @@ def import_games(
         str | None, typer.Option("--game", help="Game to assume if neither format nor tags specify it.")
     ] = None,
 ) -> None:
-    """Import other people's games from GGF, PGN or WTHOR.
+    """Import other people's games from GGF, PGN, WTHOR or tables of xiangqi games.
 
     FILE may be compressed (.zst, .gz, .bz2) or a .zip archive; "-" is standard input.  Each game is stored
     once; unreadable games are reported and skipped.  Names of players and tournaments in WTHOR files come

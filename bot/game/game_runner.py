@@ -264,6 +264,7 @@ class GameRunner:
                 self._set_up()
                 self._end = await self._ledger.find_unsettled_end()
                 if self._end is not None:
+                    self._on_change()  # it needs no slot
                     async with self._services.settling:
                         await self._finish(self._end)
                     return

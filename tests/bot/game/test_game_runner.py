@@ -915,6 +915,27 @@ async def test_a_finished_game_is_judged_after_a_kill_without_the_server(
     assert not said or server.said[-1].startswith(f"{said}: ")
 
 
+async def test_games_that_ended_before_the_start_are_settled_one_at_a_time(database: Database) -> None:
+    server = FakeServer("othello")
+    await left_unsettled(server, database, EndReason.RESIGNATION, 0)
+    async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
+        pool, told = HeldPool(lambda rank: True), asyncio.Event()
+        runner = GameRunner(GAME_ID, pool.held(given), on_change=told.set)
+        async with given.settling:  # as while another game is settled
+            running = asyncio.create_task(runner.run())
+            await told.wait()
+            assert runner.is_over
+            for _ in range(200):
+                await asyncio.sleep(0)
+            assert not pool.waiting.is_set()
+        await pool.waiting.wait()
+        assert given.settling.locked()
+        pool.release.set()
+        await running
+        assert not given.settling.locked()
+    assert (await stored_game(database)).is_settled
+
+
 async def test_a_game_whose_end_nobody_told_is_asked_for_after_a_kill(database: Database) -> None:
     """The server may have had trouble; the game goes on after all."""
     server = FakeServer(pick=None)
