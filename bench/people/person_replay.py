@@ -101,7 +101,7 @@ def read_person(path: Path) -> ReplayedPerson:
         part = slice(ends[at], ends[at + 1])
         replies = tuple(data["reply"][part].tolist())
         index = int(data["played"][at])
-        planes = data["planes"][part].round(4).tolist() if "planes" in data else ()
+        planes = tuple(map(tuple, data["planes"][part].round(4).tolist())) if "planes" in data else None
         games.setdefault(game, []).append(
             FoldedReply(
                 position=str(data["position"][at]),
@@ -109,7 +109,7 @@ def read_person(path: Path) -> ReplayedPerson:
                 replies=replies,
                 base=tuple(data["p0"][part].round(6).tolist()),
                 costs=tuple(data["cost"][part].tolist()),
-                planes=tuple(map(tuple, planes)),
+                planes=planes,
                 reply=replies[index],
                 judged_cost=float(data["cost"][part][index]),
             )

@@ -1,8 +1,8 @@
 """What it costs to know a person: `python -m bench.people.state_cost [--game othello] [--decisions 20]`.
 
-Prints the size of the state of a person of 10,000 games, the processor time to read it, and the processor time
-of decisions by `calibrated` and `opponent_model` in random positions, with this state and without, by the
-same number of nodes.
+Prints the size of the state of a person of 10,000 games, the processor time to read it, and the processor
+time of decisions by `calibrated` and `opponent_model` in random positions, with this state and without, by
+the same number of nodes.
 """
 
 import argparse
@@ -90,10 +90,10 @@ def main() -> None:
                 [decision_s(game, kind, models, each, arguments.nodes, known) for each in positions]
                 for known in (None, state)
             )
-            ratio = statistics.fmean(having) / statistics.fmean(without)
+            before_ms, with_ms = (statistics.fmean(each) * 1000 for each in (without, having))
             print(
-                f"{kind}, {arguments.nodes:,} nodes: {statistics.fmean(without) * 1000:.0f} ms a decision, with"
-                f" the state {statistics.fmean(having) * 1000:.0f} ms ({ratio:.2f} times)"
+                f"{kind}, {arguments.nodes:,} nodes: {before_ms:.0f} ms a decision, with the state"
+                f" {with_ms:.0f} ms ({with_ms / before_ms:.2f} times)"
             )
 
 

@@ -919,7 +919,7 @@ async def test_games_that_ended_before_the_start_are_settled_one_at_a_time(datab
     server = FakeServer("othello")
     await left_unsettled(server, database, EndReason.RESIGNATION, 0)
     async with services(server, database) as given, asyncio.timeout(PATIENCE_S):
-        pool, told = HeldPool(lambda rank: True), asyncio.Event()
+        pool, told = HeldPool(lambda _: True), asyncio.Event()
         runner = GameRunner(GAME_ID, pool.held(given), on_change=told.set)
         async with given.settling:  # as while another game is settled
             running = asyncio.create_task(runner.run())
