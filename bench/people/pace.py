@@ -95,7 +95,7 @@ def print_pace(moves: list[Move]) -> None:
         if each.time_s is None or each.clock_s is None or each.clock_s < MIN_CLOCK_S:
             continue
         share_s = even_share_s(each.clock_s, each.increment_s)
-        speed = "bullet" if each.clock_s + 40 * each.increment_s < 120 else "slower"
+        speed = "short of time" if each.clock_s + 40 * each.increment_s < 120 else "slower"
         by[min(each.ply // 20, 4), speed].append(math.log(max(each.time_s, SHORTEST_S) / share_s))
     for (stage, speed), logs in sorted(by.items()):
         quantiles = ", ".join(f"{q:.2f}" for q in np.quantile(logs, [0.05, 0.25, 0.5, 0.75, 0.95]))

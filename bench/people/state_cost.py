@@ -24,7 +24,7 @@ from engine.person.card import PersonModel
 from engine.person.choice import ReplyAdapter
 from engine.person.faced import person_model_of
 from engine.person.memory import MAX_PLAYS, Memory, Play
-from engine.person.state import FoldedGame, KnownPerson, PersonState, fold_game
+from engine.person.state import FoldedGame, FoldedReply, KnownPerson, PersonState, fold_game
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
@@ -33,10 +33,25 @@ from engine.time_management import Limits
 GAMES, PLIES, TABLE_MB, READS = 10_000, 20, 16, 20
 
 
-def full_state(model: PersonModel) -> PersonState:
-    """The state of a person of 10,000 games, whose memory is full."""
-    keys = np.random.default_rng(1).integers(2**63, size=MAX_PLAYS, dtype=np.int64).tolist()
-    first = fold_game(PersonState(model.version), FoldedGame(is_lost=False, replies=()), model)
+def full_state(game: Game[Any], position: Any, model: PersonModel) -> PersonState:
+    """The state of a person of 10,000 games, whose memory is full; the tilt and the vector are from one reply
+    in this position."""
+    rng = np.random.default_rng(1)
+    keys = rng.integers(2**63, size=MAX_PLAYS, dtype=np.int64).tolist()
+    vector = model.card.vector
+    text = game.position_text(position)
+    replies = tuple(map(game.move_text, game.legal_moves(position)))
+    faced = FoldedReply(
+        position=text,
+        ply=PLIES,
+        replies=replies,
+        base=(1 / len(replies),) * len(replies),
+        costs=tuple(rng.uniform(0, 0.2, len(replies)).tolist()),
+        planes=None if vector is None else tuple(rng.normal(size=(len(replies), len(vector.mean))).tolist()),
+        reply=replies[0],
+        judged_cost=0.0,
+    )
+    first = fold_game(PersonState(model.version), FoldedGame(is_lost=False, replies=(faced,)), model)
     memory = Memory({key: (Play(1, 900_000, GAMES - 1, 1),) for key in keys})
     return PersonState(model.version, GAMES, 30 * GAMES, first.tilts, first.vector, memory)
 
@@ -79,7 +94,7 @@ def main() -> None:
         model = person_model_of(game.name, models)
         if model is None:
             parser.error(f"{game.name} has no model of people")
-        state = full_state(model)
+        state = full_state(game, positions[0], model)
         data, began = state.to_bytes(), time.process_time()
         for _ in range(READS):
             PersonState.from_bytes(data)

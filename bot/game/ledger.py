@@ -405,7 +405,7 @@ class GameLedger:
             if each.id in current.forecasts
         ]
         earlier = (*known.earlier, *(each for each in later if each is not None))
-        return replace(known, ply=len(moves) + 1, earlier=earlier)
+        return replace(known, earlier=earlier)
 
     async def _read_person(self, ply: int, registry: ModelRegistry) -> KnownPerson | None:
         if self.game.opponent_is_bot or self.game.site == MATCH_SITE:

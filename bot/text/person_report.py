@@ -8,7 +8,7 @@ again.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -24,7 +24,7 @@ from engine.person.card import PersonModel, person_model
 from engine.person.error_rate import ErrorRate, error_rate
 from engine.person.known import among_people
 from engine.person.site_state import SiteState
-from engine.person.state import PersonState
+from engine.person.state import PersonState, shifted_base
 from engine.person.symmetry import position_keys
 from engine.person.tilt import dense, mean_tilt
 from storage.evidence.queries.person_report import ReportedReply, repeated_errors
@@ -129,25 +129,25 @@ def _errors_text(found: ErrorRate, rating: int | None) -> Sentence:
     is_more = found.own > found.others
     if rating is None and is_more:
         return Sentence(
-            "You err more often than others: {own} in 100 replies, they {others} "
+            "You err more often than others: about {own} in 100 replies, they {others} "
             "(95 %: {low} to {high}; {n} replies).",
             arguments,
         )
     if rating is None:
         return Sentence(
-            "You err less often than others: {own} in 100 replies, they {others} "
+            "You err less often than others: about {own} in 100 replies, they {others} "
             "(95 %: {low} to {high}; {n} replies).",
             arguments,
         )
     arguments = {"rating": rating, **arguments}
     if is_more:
         return Sentence(
-            "You err more often than others rated {rating}: {own} in 100 replies, they {others} "
+            "You err more often than others rated {rating}: about {own} in 100 replies, they {others} "
             "(95 %: {low} to {high}; {n} replies).",
             arguments,
         )
     return Sentence(
-        "You err less often than others rated {rating}: {own} in 100 replies, they {others} "
+        "You err less often than others rated {rating}: about {own} in 100 replies, they {others} "
         "(95 %: {low} to {high}; {n} replies).",
         arguments,
     )
@@ -229,7 +229,7 @@ def person_game_report(
 def model_of_version(game: str, version: str) -> PersonModel:
     """The model of persons by which a state was folded.
 
-    Its base model may be another one if that has no prior of its own, since such models share a prior.
+    Its base model is unknown if that has no prior of its own; such models share a prior.
 
     Raises:
         BadModel: A card is damaged.
@@ -237,7 +237,8 @@ def model_of_version(game: str, version: str) -> PersonModel:
     path = card_path(game)
     prior = read_card(path) if path.exists() else None
     models = (person_model(game, prior, base) for base in (() if prior is None else prior.bases))
-    return next((each for each in models if each.version == version), person_model(game, prior, ""))
+    without_base = replace(person_model(game, prior, ""), folded_as=version)
+    return next((each for each in models if each.version == version), without_base)
 
 
 def _error_rate(
@@ -251,7 +252,8 @@ def _error_rate(
     for each in replies[:MAX_FORECASTS]:
         made = None if each.forecast is None else ReplyForecast.from_record(unpack(each.forecast))
         if made is not None and made.person is not None and made.person.version == state.version:
-            faced.append((made.base, made.person.costs))
+            shifted = shifted_base(model, made.base, made.person.shifts)
+            faced.append((shifted, made.base, made.person.costs))
     if not state.tilts or len(faced) < MIN_REPLIES:
         return None
     tilts, prior = among_people(state, model, others, rating, None)

@@ -111,10 +111,14 @@ class PersonModel:
     """The game's priors of the tilt, if it has any."""
     base: str
     """`engine.human.person_prior.base_key` of the model whose probabilities are adapted to the person."""
+    folded_as: str = ""
+    """The version of states that were folded beside a base model that is not at hand; empty if it is."""
 
     @property
     def version(self) -> str:
         """Identifies all that a state's numbers depend on but the games: a SHA-256 in hexadecimal."""
+        if self.folded_as:
+            return self.folded_as
         tilt = "" if self._own_prior is None else self._own_prior.version
         return hashlib.sha256(f"{self.game} {self.card.version} {tilt} {self.base}".encode()).hexdigest()
 

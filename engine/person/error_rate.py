@@ -44,7 +44,7 @@ def error_rate(
     uniform: float,
     weights: NDArray[np.float64],
     prior_weights: NDArray[np.float64],
-    replies: Sequence[tuple[Sequence[float], Sequence[float]]],
+    replies: Sequence[tuple[Sequence[float], Sequence[float], Sequence[float]]],
 ) -> ErrorRate:
     """Compare a person with others of the same rating.
 
@@ -53,19 +53,20 @@ def error_rate(
         uniform: `engine.human.person_prior.PersonPrior.uniform`.
         weights: The person's weight of each point of the grid; they add up to 1.
         prior_weights: The prior's.
-        replies: For each position that the person faced, the base model's probabilities and the costs of all
-            replies; at least one position.
+        replies: For each position that the person faced, the base model's probabilities as the person's
+            vector changes them, as they are, and the costs of all replies; at least one position.
     """
-    errors = np.zeros(len(weights))
-    for probabilities, costs in replies:
+    errors, of_others = np.zeros(len(weights)), np.zeros(len(weights))
+    for shifted, base, costs in replies:
         is_bad = np.array(costs) >= MIN_ERROR_COST
         if is_bad.any():
-            errors += at_points(prior, uniform, probabilities, costs)[is_bad].sum(axis=0)
-    errors /= len(replies)
+            errors += at_points(prior, uniform, shifted, costs)[is_bad].sum(axis=0)
+            of_others += at_points(prior, uniform, base, costs)[is_bad].sum(axis=0)
+    errors, of_others = errors / len(replies), of_others / len(replies)
     order = np.argsort(errors, kind="stable")
     flat = weights**_POWER
     shares = np.cumsum(flat[order]) / flat.sum()
     low, high = (
         float(errors[order][min(int(np.searchsorted(shares, q)), len(order) - 1)]) for q in _QUANTILES
     )
-    return ErrorRate(len(replies), float(errors @ weights), low, high, float(errors @ prior_weights))
+    return ErrorRate(len(replies), float(errors @ weights), low, high, float(of_others @ prior_weights))

@@ -14,8 +14,8 @@ MAX_TIME_WITHOUT_CLOCK_S = 30.0
 MAX_FIRST_MOVE_S = 10.0
 """Longest time for a side's first move, in seconds: sites abort games that do not begin."""
 
-# Mean and spread of ln(time / even share) at Lichess in games other than bullet, for moves 1 to 10, 11 to 20
-# and so on (`python -m bench.people.pace`). People play faster in bullet games, whose clocks count seconds.
+# Mean and spread of ln(time / even share) at Lichess with two minutes or more left (counting 40 increments),
+# for moves 1 to 10, 11 to 20 and so on (`python -m bench.people.pace`). People play faster with less.
 _MEANS = (-1.23, -0.34, -0.22, -0.47, -0.96)
 _SPREAD, _MOST_SPREADS = 1.1, 2.0
 _FORCED_SHARE = 0.3  # of the time of other moves

@@ -83,24 +83,24 @@ REPORT = PersonGameReport("othello", "Othello", 9, 212, None, 1500, 0, 0, (), {}
         (
             ErrorRate(212, 0.09, 0.08, 0.12, 0.13),
             1500,
-            "You err less often than others rated 1500: 9 in 100 replies, they 13 "
+            "You err less often than others rated 1500: about 9 in 100 replies, they 13 "
             "(95 %: 8 to 12; 212 replies).",
         ),
         (
             ErrorRate(212, 0.2, 0.15, 0.25, 0.1),
             1500,
-            "You err more often than others rated 1500: 20 in 100 replies, they 10 "
+            "You err more often than others rated 1500: about 20 in 100 replies, they 10 "
             "(95 %: 15 to 25; 212 replies).",
         ),
         (
             ErrorRate(212, 0.09, 0.08, 0.12, 0.13),
             None,
-            "You err less often than others: 9 in 100 replies, they 13 (95 %: 8 to 12; 212 replies).",
+            "You err less often than others: about 9 in 100 replies, they 13 (95 %: 8 to 12; 212 replies).",
         ),
         (
             ErrorRate(212, 0.2, 0.15, 0.25, 0.1),
             None,
-            "You err more often than others: 20 in 100 replies, they 10 (95 %: 15 to 25; 212 replies).",
+            "You err more often than others: about 20 in 100 replies, they 10 (95 %: 15 to 25; 212 replies).",
         ),
         (ErrorRate(212, 0.09, 0.08, 0.14, 0.13), 1500, None),
     ],
@@ -160,6 +160,25 @@ def test_a_person_is_compared_with_the_people_of_their_site(monkeypatch: pytest.
     assert damaged == alone
 
 
+def test_the_site_counts_beside_a_base_without_a_prior_of_its_own() -> None:
+    """As the calibrated models are; the report does not open them."""
+    of = person_model("othello", None, "a calibrated model's")
+    of = replace(of, card=replace(of.card, vector=None))
+    stored, replies = played_by(of, -5.0)
+    site, rng = SiteModel.of(of), np.random.default_rng(2)
+    state = site.new_state()
+    for _ in range(20):
+        played = game(rng, 0.0, -5.0).replies
+        state = site.fold(state, SiteGame(tuple(SiteReply(e.base, e.costs, e.index) for e in played)))
+    alone, there = (
+        person_game_report("othello", stored, replies, known).errors
+        for known in (None, SiteOfPerson(state.to_bytes(), None))
+    )
+    assert alone is not None
+    assert there is not None
+    assert there.others > 1.2 * alone.others
+
+
 def test_errors_are_counted_from_the_forecasts(monkeypatch: pytest.MonkeyPatch) -> None:
     of = model(has_vector=False)
     monkeypatch.setattr(person_report, "model_of_version", lambda *_: of)
@@ -189,5 +208,7 @@ def test_the_model_of_a_state_is_found_by_its_version() -> None:
     prior = read_card(card_path("othello"))
     known = person_model("othello", prior, next(iter(prior.bases)))
     assert model_of_version("othello", known.version) == known
-    assert model_of_version("othello", "of a base without a prior of its own").base == ""
+    shared = person_model("othello", prior, "of a base without a prior of its own")
+    found = model_of_version("othello", shared.version)
+    assert (found.version, found.tilt) == (shared.version, shared.tilt)
     assert model_of_version("tictactoe", "?").tilt.grid.points.shape == (143, 2)

@@ -22,7 +22,7 @@ def rate_of(k: float, games: int = 8) -> tuple[float, float, float, float]:
         of.uniform,
         weights,
         of.tilt_weights(None, None),
-        [(each.base, each.costs) for one in played for each in one.replies],
+        [(each.base, each.base, each.costs) for one in played for each in one.replies],
     )
     assert found.replies == 25 * games
     assert found.low <= found.own <= found.high
@@ -48,8 +48,16 @@ def test_without_bad_replies_nobody_errs() -> None:
     of = model(has_vector=False)
     prior = of.tilt
     weights = np.full(len(prior.grid.points), 1 / len(prior.grid.points))
-    found = error_rate(prior, of.uniform, weights, weights, [((0.5, 0.5), (0.0, 0.05))])
+    found = error_rate(prior, of.uniform, weights, weights, [((0.5, 0.5), (0.5, 0.5), (0.0, 0.05))])
     assert (found.own, found.others, found.differs) == (0.0, 0.0, False)
-    found = error_rate(prior, of.uniform, weights, weights, [((0.5, 0.5), (0.0, 0.5))])
+    found = error_rate(prior, of.uniform, weights, weights, [((0.5, 0.5), (0.5, 0.5), (0.0, 0.5))])
     assert found.own == pytest.approx(found.others)
     assert not found.differs
+
+
+def test_the_vector_counts_for_the_person_alone() -> None:
+    of = model(has_vector=False)
+    prior = of.tilt
+    weights = np.full(len(prior.grid.points), 1 / len(prior.grid.points))
+    found = error_rate(prior, of.uniform, weights, weights, [((0.1, 0.9), (0.5, 0.5), (0.0, 0.5))])
+    assert found.own > found.others + 0.1
