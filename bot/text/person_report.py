@@ -14,6 +14,7 @@ from typing import Any
 
 from bot.text.bait_text import game_share
 from bot.text.sentence import MoveText, Sentence
+from engine.errors import RecordError
 from engine.expected import WHOLE
 from engine.figure_9 import MIN_ERROR_COST
 from engine.game import BadPosition, IllegalMove, continued_position, positions, starting_position
@@ -193,8 +194,20 @@ def person_game_report(
         site: What is known of the site's people, with whom the person is compared; None for nothing.
 
     Raises:
-        RecordError: The state is damaged.
+        RecordError: The state or another record of the person is damaged.
     """
+    try:
+        return _report(game, stored, replies, site)
+    except RecordError:
+        raise
+    except Exception as error:  # values that another program wrote may be anything
+        what = f"{type(error).__name__}: {error}"
+        raise RecordError(f"what is known of a person at {game} is damaged: {what}") from error
+
+
+def _report(
+    game: str, stored: StoredState, replies: Sequence[ReportedReply], site: SiteOfPerson | None
+) -> PersonGameReport:
     state = PersonState.from_bytes(stored.state)
     faced = _faced(game, replies)
     known = [each for each in replies if each.decision_id in faced]

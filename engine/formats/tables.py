@@ -5,6 +5,7 @@ Columns: ``year``, ``red`` and ``black`` (each may be empty), ``result`` (``1-0`
 (Tseng and Chen, 2026) has this form.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -13,10 +14,11 @@ from engine.formats.xiangqi_moves import moves_of_words
 from engine.games import GAMES
 
 _COLUMNS = ("year", "red", "black", "result", "moves")
-_POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
+_POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5, "*": None, "": None}
+_YEAR = re.compile(r"[0-9]{1,4}|")
 
 
-class BadTable(BadGame):
+class BadGameTable(BadGame):
     """The text is not such a table, or a line is not a game; the message says where."""
 
 
@@ -38,11 +40,11 @@ def is_header(line: str) -> bool:
     return set(_COLUMNS) <= set(_cells(line))
 
 
-def rows(lines: Iterable[str]) -> Iterator[TableRow | BadTable]:
+def rows(lines: Iterable[str]) -> Iterator[TableRow | BadGameTable]:
     """Yield each game of a table; for a line that is no game, yield the reason instead.
 
     Raises:
-        BadTable: There is no header, or it lacks a column.
+        BadGameTable: There is no header, or it lacks a column.
     """
     columns: list[str] | None = None
     for number, line in enumerate(lines, start=1):
@@ -51,39 +53,47 @@ def rows(lines: Iterable[str]) -> Iterator[TableRow | BadTable]:
         if columns is None:
             columns = _cells(line)
             if missing := [name for name in _COLUMNS if name not in columns]:
-                raise BadTable(f"line {number}: no column {', '.join(missing)}")
+                raise BadGameTable(f"line {number}: no column {', '.join(missing)}")
+            if twice := [name for name in _COLUMNS if columns.count(name) > 1]:
+                raise BadGameTable(f"line {number}: several columns {', '.join(twice)}")
             continue
-        cells = dict(zip(columns, _cells(line), strict=False))
-        year = cells.get("year", "")
-        if len(cells) < len(columns) or (year and not (year.isascii() and year.isdecimal())):
-            yield BadTable(f"line {number} is not a game")
+        found = _cells(line)
+        if len(found) != len(columns):
+            yield BadGameTable(f"line {number} has {len(found)} columns, not {len(columns)}")
             continue
-        yield TableRow(
-            number,
-            int(year) if year else None,
-            cells["red"].strip(),
-            cells["black"].strip(),
-            _POINTS.get(cells["result"].strip()),
-            cells["moves"].strip(),
-        )
+        cells = dict(zip(columns, found, strict=True))
+        year, result = cells["year"].strip(), cells["result"].strip()
+        if not _YEAR.fullmatch(year):
+            yield BadGameTable(f"line {number}: {year!r:.20} is not a year")
+        elif result not in _POINTS:
+            yield BadGameTable(f"line {number}: {result!r:.20} is not a result")
+        else:
+            yield TableRow(
+                number,
+                int(year) if year else None,
+                cells["red"].strip(),
+                cells["black"].strip(),
+                _POINTS[result],
+                cells["moves"].strip(),
+            )
     if columns is None:
-        raise BadTable("no header")
+        raise BadGameTable("no header")
 
 
 def read(lines: Iterable[str]) -> Iterator[GameRecord | BadGame]:
     """Yield each game of a table; for an unreadable game, yield the reason instead.
 
     Raises:
-        BadTable: As `rows`.
+        BadGameTable: As `rows`.
     """
     for row in rows(lines):
-        if isinstance(row, BadTable):
+        if isinstance(row, BadGameTable):
             yield row
             continue
         try:
             moves = moves_of_words(GAMES["xiangqi"].initial(), row.moves.split())
         except BadGame as error:
-            yield BadTable(f"line {row.line}: {error}")
+            yield BadGameTable(f"line {row.line}: {error}")
             continue
         yield GameRecord(
             game="xiangqi",

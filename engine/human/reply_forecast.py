@@ -138,10 +138,12 @@ def without_person(record: dict[str, Any]) -> dict[str, Any]:
     The probabilities stay, since statistics need them; which of them the person's habits moved is no longer
     known.
     """
-    if PERSON_FIELD not in record:
-        return record
-    left = {name: value for name, value in record.items() if name != PERSON_FIELD} | {"is_forgotten": True}
-    return left | {"other": without_person(record["other"])} if "other" in record else left
+    left = dict(record)
+    if left.pop(PERSON_FIELD, None) is not None:
+        left["is_forgotten"] = True
+    if isinstance(left.get("other"), dict):  # a forced reply has nothing of the person, the other move's may
+        left["other"] = without_person(left["other"])
+    return left
 
 
 def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:

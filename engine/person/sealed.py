@@ -23,6 +23,8 @@ def unseal(magic: bytes, data: bytes, what: str) -> bytes:
     Raises:
         RecordError: The data are damaged, or of another kind.
     """
+    if not isinstance(data, bytes):  # in a database that another program has written to
+        raise RecordError(f"{what} is damaged: it is not binary")
     content, checksum = data[:-_SIZE], data[-_SIZE:]
     if not content.startswith(magic) or hashlib.sha256(content).digest() != checksum:
         raise RecordError(f"{what} is damaged: its checksum is wrong")

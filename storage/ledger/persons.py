@@ -57,6 +57,7 @@ from storage.tables.games import (
     OutcomeRow,
 )
 from storage.tables.persons import ForgottenPersonRow, GameToFoldRow, PersonStateRow
+from storage.tables.quarantine import QuarantineRow
 from storage.tables.types import as_stored, now_utc
 
 _MIN_REPLIES = 2
@@ -375,17 +376,25 @@ async def state_for_game(session: AsyncSession, game_id: int) -> StoredState | N
 
 
 async def find_persons(session: AsyncSession, site: str, name: str) -> list[tuple[int, str, str]]:
-    """Opponents of a site with this key or name, ignoring case: our keys, the site's keys, and the names."""
+    """Opponents of a site with this key or else with this name, ignoring case: our keys, the site's keys, and
+    the names."""
+    # SQLite's lower() handles only ASCII; the exact spelling matches on every database.
     wanted = name.lower()
     rows = await session.execute(
         select(OpponentRow.id, OpponentRow.site_id, OpponentRow.name)
         .where(
             OpponentRow.site == site,
-            or_(func.lower(OpponentRow.site_id) == wanted, func.lower(OpponentRow.name) == wanted),
+            or_(
+                OpponentRow.site_id == name,
+                OpponentRow.name == name,
+                func.lower(OpponentRow.site_id) == wanted,
+                func.lower(OpponentRow.name) == wanted,
+            ),
         )
         .order_by(OpponentRow.id)
     )
-    return [(row.id, row.site_id, row.name) for row in rows]
+    found = [(row.id, row.site_id, row.name) for row in rows]
+    return [each for each in found if each[1] == name] or found
 
 
 async def name_of_person(session: AsyncSession, opponent_id: int) -> tuple[str, str]:
@@ -435,7 +444,8 @@ async def forgotten_at(session: AsyncSession, opponent_id: int) -> datetime | No
 async def erase_records(session: AsyncSession, opponent_id: int, after: int, limit: int) -> int | None:
     """Erase what the records of our next decisions against a person, and their forecasts, say of the person.
 
-    Probabilities and costs remain, as statistics need them.
+    Probabilities and costs remain, as statistics need them. Damaged forecasts in the quarantine are deleted:
+    they can be made again.
 
     Args:
         session: The transaction.
@@ -459,15 +469,21 @@ async def erase_records(session: AsyncSession, opponent_id: int, after: int, lim
         .order_by(DecisionRow.id)
         .limit(limit)
     )
-    last = None
+    last, quarantined = None, []
     for row in rows.all():
         last = row.id
+        quarantined += [str(row.id), f"'{row.id}'"]  # literals of SQLite and PostgreSQL
         if (left := _changed(row.decision, without_state)) is not None:
             of_decision = update(DecisionRow).where(DecisionRow.id == row.id)
             await session.execute(of_decision.values(record=left))
         if (left := _changed(row.forecast, without_person)) is not None:
             of_forecast = update(ForecastRow).where(ForecastRow.decision_id == row.id)
             await session.execute(of_forecast.values(record=left))
+    await session.execute(
+        delete(QuarantineRow).where(
+            QuarantineRow.table_name == ForecastRow.__tablename__, QuarantineRow.row_key.in_(quarantined)
+        )
+    )
     return last
 
 

@@ -18,6 +18,7 @@ from sqlalchemy import (
     literal_column,
     select,
     tuple_,
+    update,
 )
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -36,6 +37,8 @@ from storage.records import DERIVED
 from storage.tables.arena import ArenaAccount, ArenaElapsed, ArenaGame, ArenaRating
 from storage.tables.control import BlockRow
 from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, OpponentRow, TrialRow
+from storage.tables.persons import ForgottenPersonRow
+from storage.tables.types import now_utc
 
 _BATCH = 500
 _MAX_FLOAT = 1.7976931348623157e308
@@ -82,7 +85,10 @@ def tables_needed_at_start() -> Tables:
 
 
 async def quarantine_malformed(database: Database, tables: Tables) -> list[MalformedRow]:
-    """Move the malformed rows of the given tables to the quarantine, with one transaction per row."""
+    """Move the malformed rows of the given tables to the quarantine, with one transaction per row.
+
+    Who was forgotten stays so: only the date of that is replaced by the present time.
+    """
     rows = []
     for table, where in tables.items():
         last: tuple[Any, ...] | None = None
@@ -92,7 +98,11 @@ async def quarantine_malformed(database: Database, tables: Tables) -> list[Malfo
                 malformed = await _malformed(session, table, keys)
             for key, row in malformed:
                 async with database.write() as session:
-                    moved = await quarantine_row(session, table, key, row.reason)
+                    if table.name == ForgottenPersonRow.__tablename__:
+                        await _restore_date(session, key)
+                        moved = 0
+                    else:
+                        moved = await quarantine_row(session, table, key, row.reason)
                 if moved:
                     rows.append(replace(row, moved=moved))
             if len(keys) < _BATCH:
@@ -118,6 +128,12 @@ async def quarantine_row(session: AsyncSession, table: Table, key: tuple[Any, ..
     return await connection.run_sync(
         lambda sync: move_to_quarantine(sync, table.name, where.replace('"rowid"', "rowid"), reason, values)
     )
+
+
+async def _restore_date(session: AsyncSession, key: tuple[Any, ...]) -> None:
+    table = core_table(ForgottenPersonRow)
+    of_row = [column == value for column, value in zip(_key_columns(session, table), key, strict=True)]
+    await session.execute(update(table).where(*of_row).values(forgotten_at=now_utc()))
 
 
 def _key_columns(session: AsyncSession, table: Table) -> Sequence[Any]:

@@ -16,7 +16,7 @@ from engine.figure_9 import decision_verdicts, expected_scale_centi
 from engine.forecasts import decision_costs, decision_expectations, forecast_replies, judged_forecast
 from engine.games import get_rules
 from engine.human.opponent_model_search import GameModels
-from engine.human.reply_forecast import ReplyForecast
+from engine.human.reply_forecast import ReplyForecast, without_person
 from engine.judge import JUDGE_VERSION, reply_costs
 from engine.move_chooser import MoveChooser
 from engine.opponents.pair_value import PairRatings
@@ -265,3 +265,13 @@ def test_both_moves_of_a_draw_are_forecast() -> None:
         assert by_model.other.probabilities == again.probabilities
         assert again.other is None
         assert "other" not in again.to_record()
+
+
+def test_what_the_other_move_of_a_trial_says_of_the_person_is_erased() -> None:
+    """The reply to our move was forced, so nothing is said of the person there."""
+    record = {"replies": ["a1"], "other": {"replies": ["b2", "c3"], "person": {"games": 4}}}
+    assert without_person(record) == {
+        "replies": ["a1"],
+        "other": {"replies": ["b2", "c3"], "is_forgotten": True},
+    }
+    assert record["other"]["person"] == {"games": 4}  # type: ignore[index]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.formats.record import split_lines
-from engine.formats.tables import BadTable, TableRow, rows
+from engine.formats.tables import BadGameTable, TableRow, rows
 from engine.human.xiangqi import MIRROR, should_mirror
 from lab._training import xiangqi_human_positions
 from lab.training.people.collection import Collection, from_native, person_features, results_of
@@ -82,8 +82,8 @@ def _rows(path: Path) -> list[TableRow]:
         data = path.read_bytes()
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
         found = list(rows(split_lines(text)))
-    except (OSError, EOFError, UnicodeDecodeError, BadTable) as error:
+    except (OSError, EOFError, UnicodeDecodeError, BadGameTable) as error:
         raise UnusableGames(f"{path}: {error}") from None
-    if bad := next((row for row in found if isinstance(row, BadTable)), None):
+    if bad := next((row for row in found if isinstance(row, BadGameTable)), None):
         raise UnusableGames(f"{path}: {bad}")
     return [row for row in found if isinstance(row, TableRow)]

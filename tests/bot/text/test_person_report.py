@@ -11,12 +11,13 @@ from bot.text import person_report
 from bot.text.person_data import load_person
 from bot.text.person_report import MIN_REPLIES, PersonGameReport, model_of_version, person_game_report
 from engine.decision import PersonUse
+from engine.errors import RecordError
 from engine.human.person_prior import card_path, read_card
 from engine.human.reply_forecast import ReplyForecast
 from engine.person.card import PersonModel, person_model
 from engine.person.error_rate import ErrorRate
 from engine.person.site import SiteGame, SiteModel, SiteReply
-from engine.person.state import fold_games
+from engine.person.state import PersonState, fold_games
 from storage.database import Database
 from storage.evidence.queries.person_report import ReportedReply
 from storage.ledger.persons import StoredState
@@ -194,6 +195,27 @@ def test_errors_are_counted_from_the_forecasts(monkeypatch: pytest.MonkeyPatch) 
         "othello", stored, [*replies[:20], *(replace(each, forecast=None) for each in replies[20:])]
     )
     assert few.errors is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda stored, replies: (replace(stored, state="text"), replies),
+        lambda stored, replies: (replace(stored, state=stored.state[:-1]), replies),
+        lambda stored, replies: (
+            replace(
+                stored,
+                state=replace(PersonState.from_bytes(stored.state), tilts=((10**6, 10**6),)).to_bytes(),
+            ),
+            replies,
+        ),
+    ],
+)
+def test_damaged_records_of_a_person_are_named(damage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    of = model(has_vector=False)
+    monkeypatch.setattr(person_report, "model_of_version", lambda *_: of)
+    with pytest.raises(RecordError, match="damaged"):
+        person_game_report("othello", *damage(*played_by(of, 3.0)))
 
 
 def recorded(version: str, replies: Any, base: Any, costs: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from engine.formats import files
 from engine.formats.files import GameFormat
 from engine.formats.record import GameRecord
-from engine.formats.tables import BadTable, rows
+from engine.formats.tables import BadGameTable, rows
 
 HEADER = "year\tred\tblack\tresult\trecord\tmoves"
 
@@ -39,20 +39,25 @@ def test_columns_may_stand_in_any_order() -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("1999\ta\tb", "line 2 is not a game"),
-        ("then\ta\tb\t1-0\twhole\th3e3", "line 2 is not a game"),
-        ("\u0661\ta\tb\t1-0\twhole\th3e3", "line 2 is not a game"),
+        ("1999\ta\tb", "line 2 has 3 columns, not 6"),
+        ("1999\ta\tb\t1-0\twhole\th3e3\tmore", "line 2 has 7 columns, not 6"),
+        ("then\ta\tb\t1-0\twhole\th3e3", "line 2: 'then' is not a year"),
+        ("\u0661\ta\tb\t1-0\twhole\th3e3", "line 2: '\u0661' is not a year"),
+        ("9" * 5000 + "\ta\tb\t1-0\twhole\th3e3", "is not a year"),
+        ("1999\ta\tb\t1-O\twhole\th3e3", "line 2: '1-O' is not a result"),
         ("1999\ta\tb\t1-0\twhole\th3e3 a1a9", "line 2: move 2"),
     ],
 )
 def test_a_bad_line_is_in_its_place(line: str, why: str) -> None:
     bad, good = read(HEADER, line, "2001\ta\tb\t0-1\twhole\th3e3")
-    assert isinstance(bad, BadTable)
+    assert isinstance(bad, BadGameTable)
     assert why in str(bad)
     assert good.points == 0.0
 
 
-@pytest.mark.parametrize("lines", [[], ["", " "], ["year\tred", "1999\ta"]])
+@pytest.mark.parametrize("lines", [[], ["", " "], ["year\tred", "1999\ta"], [f"{HEADER}\tred"]])
 def test_a_text_without_header_is_refused(lines: list[str]) -> None:
-    with pytest.raises(BadTable, match=r"no header|line 1: no column black, result, moves"):
+    with pytest.raises(
+        BadGameTable, match=r"no header|line 1: no column black, result, moves|line 1: several columns red"
+    ):
         list(rows(lines))

@@ -13,6 +13,7 @@ from engine.human.reply_forecast import ReplyForecast
 from engine.params import OpponentParams
 from engine.person.site_state import SiteState
 from storage.database import Database
+from storage.inserts import core_table
 from storage.ledger.decisions import get_decision, mark_taken_back, store_profile
 from storage.ledger.games import finish_game, reopen_game
 from storage.ledger.judgements import forget_judgement, store_judgements
@@ -41,10 +42,12 @@ from storage.ledger.persons import (
     store_state,
 )
 from storage.ledger.sites import SiteKey, SiteOfPerson, list_sites, site_of_person
+from storage.maintenance.malformed import quarantine_row
 from storage.packing.records import pack, unpack
 from storage.records import MATCH_SITE, DecisionState, GameResult
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
 from storage.tables.persons import GameToFoldRow, PersonStateRow, SiteStateRow
+from storage.tables.quarantine import QuarantineRow
 from tests.storage.ledger.test_forecasts import MADE, made_forecast
 from tests.storage.ledger.test_judgements import COSTS
 from tests.storage.samples import (
@@ -457,6 +460,30 @@ async def test_what_records_say_of_a_person_is_erased(database: Database) -> Non
     left = replace(made, model_use=replace(made.model_use, state=None, is_forgotten=True))
     assert found == [left, left, made]
     assert await erase(database, opponent, 100) == 1
+
+
+async def test_damaged_forecasts_of_a_person_leave_the_quarantine(database: Database) -> None:
+    games = await played(database, 1, 2)
+    (other,) = await played(database, 3, opponent_id="ben", opponent_name="Ben")
+    async with database.write() as session:
+        opponent = await session.scalar(select(GameRow.opponent_id).where(GameRow.id == games[0])) or 0
+        first = select(func.min(DecisionRow.id)).where(DecisionRow.game_id.in_((games[0], other)))
+        keys = list(await session.scalars(first.group_by(DecisionRow.game_id).order_by(DecisionRow.game_id)))
+        for key in keys:
+            await quarantine_row(session, core_table(ForecastRow), (key,), "test")
+    await erase(database, opponent, 100)
+    async with database.read() as session:
+        (left,) = await session.scalars(select(QuarantineRow.row_key))
+    assert left.strip("'") == str(keys[1])
+
+
+async def test_a_key_comes_before_names(database: Database) -> None:
+    async with database.write() as session:
+        for number, (key, name) in enumerate([("bob", "Robert"), ("u3", "bob"), ("u4", "Ärger")]):
+            await opened(session, f"game {number}", opponent_id=key, opponent_name=name)
+        assert [each[1] for each in await find_persons(session, "arena", "bob")] == ["bob"]
+        assert [each[1] for each in await find_persons(session, "arena", "BOB")] == ["bob", "u3"]
+        assert [each[1] for each in await find_persons(session, "arena", "Ärger")] == ["u4"]
 
 
 async def test_nothing_of_a_forgotten_person_is_stored_again(database: Database) -> None:

@@ -10,6 +10,7 @@ from storage.database import Database
 from storage.errors import StorageError
 from storage.inserts import core_table
 from storage.ledger.events import record_event
+from storage.ledger.persons import forget_person, forgotten_at
 from storage.maintenance.malformed import (
     MalformedRow,
     quarantine_malformed,
@@ -121,6 +122,20 @@ async def test_a_game_takes_its_decisions_and_cuts_its_events(database: Database
         assert (games, events, await count(session, "decisions")) == ([second], [None], 1)
         await put_back(session)
         assert await contents(session) == before
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+async def test_who_was_forgotten_stays_forgotten(database: Database) -> None:
+    await filled(database)
+    async with database.write() as session:
+        person = await session.scalar(select(GameRow.opponent_id)) or 0
+        await forget_person(session, person)
+        await ignore_checks(session)
+        await session.execute(text("UPDATE forgotten_persons SET forgotten_at = 'never'"))
+    assert await quarantine_malformed(database, whole_database()) == []
+    async with database.read() as session:
+        assert await forgotten_at(session, person) is not None
+        assert await count(session, "quarantine") == 0
 
 
 async def test_a_sound_database_has_none(database: Database) -> None:
