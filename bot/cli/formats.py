@@ -157,11 +157,12 @@ def import_games(
         str | None, typer.Option("--game", help="Game to assume if neither format nor tags specify it.")
     ] = None,
 ) -> None:
-    """Import other people's games from GGF, PGN, WTHOR or tables of xiangqi games.
+    """Import other people's games from files.
 
-    FILE may be compressed (.zst, .gz, .bz2) or a .zip archive; "-" is standard input.  Each game is stored
-    once; unreadable games are reported and skipped.  Names of players and tournaments in WTHOR files come
-    from .jou and .trn files among or beside FILES.  The exit status is 1 when a game or a file is refused.
+    Formats: GGF, PGN, WTHOR and tables of xiangqi games.  FILE may be compressed (.zst, .gz, .bz2) or a .zip
+    archive; "-" is standard input.  Each game is stored once; unreadable games are reported and skipped.
+    Names of players and tournaments in WTHOR files come from .jou and .trn files among or beside FILES.  The
+    exit status is 1 when a game or a file is refused.
     """
     require_known("--game", game, GAMES)
     names = [path for path in paths if path.suffix.lower() in (".jou", ".trn")]
