@@ -80,6 +80,10 @@ def export_games(
     name: Annotated[
         str | None, typer.Option(help="Only games with this text in either player's name; needs --imported.")
     ] = None,
+    names: Annotated[
+        bool,
+        typer.Option("--names", help="Write people's names in tables, which otherwise have only their keys."),
+    ] = False,
 ) -> None:
     """Write games as GGF, PGN and other formats, oldest first.
 
@@ -99,9 +103,12 @@ def export_games(
             filters,
             suspect,
             lambda: _target(output),
+            with_names=names,
         )
         print_note(f"{plural(count, 'row')} written")
         return
+    if names:
+        raise UsageError("--names is for csv, jsonl and parquet; other formats name the players")
     if what is not None:
         raise UsageError(f"--what is for csv, jsonl and parquet, not for {written_as}")
     form = GameFormat(written_as)

@@ -25,6 +25,8 @@ def export_table(
     filters: "Filters",
     suspect: bool | None,
     target: Target,
+    *,
+    with_names: bool = False,
 ) -> int:
     """Write the rows of the selected games, read from one database snapshot; return the number of rows.
 
@@ -35,6 +37,7 @@ def export_table(
         filters: The games to select.
         suspect: True selects only suspect games, False only the other games, None all games.
         target: Called to open the file to write.
+        with_names: Whether to write people's names.
 
     Raises:
         DesdemonaError: pyarrow is not installed, or a record is damaged.
@@ -51,7 +54,8 @@ def export_table(
         with target() as file, rows_writer(form, file, export.columns) as write:
             async with database.snapshot() as connection:
                 only, without = (flags if suspect else None), (flags if suspect is False else ())
-                async for rows in export_rows(connection, export, filters, only, without):
+                found = export_rows(connection, export, filters, only, without, with_names=with_names)
+                async for rows in found:
                     write(rows)
                     count += len(rows)
         return count

@@ -134,7 +134,7 @@ OF_GAME: list[ExportColumn] = [
     text("game", "othello, chess, xiangqi or connect4", GameRow.game),
     text("player", "old name of strategy", GameRow.strategy),
     whole("opponent_id", "key of the opponent's account", GameRow.opponent_id),
-    text("opponent", "opponent's name", OpponentRow.name),
+    text("opponent", "opponent's name; null: a person, without --names", OpponentRow.name),
     flag("is_program", "1: the opponent is a program, according to the site", OpponentRow.is_bot),
     whole("opponent_rating", "opponent's rating at the start; null: unknown", GameRow.opponent_rating),
 ]

@@ -43,7 +43,12 @@ EVENTS = export_of(
         text("account", "name of our account", EventRow.account),
         text("kind", "kind, for instance challenge_declined", EventRow.kind),
         whole("game_id", "key of the game concerned; null: none", EventRow.game_id),
-        text("detail", "JSON: details, such as the reason or the error", EventRow.detail, _detail),
+        text(
+            "detail",
+            "JSON: details, such as the reason or the error",
+            EventRow.detail,
+            _detail,
+        ),
     ],
     _event_conditions,
 )

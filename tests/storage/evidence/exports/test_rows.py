@@ -43,6 +43,7 @@ async def exported(
     export = EXPORTS[what]
     names = [column.name for column in export.columns]
     async with database.snapshot() as connection:
+        selected = {"with_names": True, **selected}
         found = [some async for some in export_rows(connection, export, filters or Filters(), **selected)]
     return [dict(zip(names, row, strict=True)) for row in chain.from_iterable(found)]
 
@@ -434,3 +435,20 @@ async def test_a_phase_selects_moves_by_their_replies(database: Database) -> Non
     for what in (ExportName.GAMES, ExportName.EVENTS):
         with pytest.raises(FilterError, match="phase: selects moves"):
             await exported(database, what, second)
+
+
+async def test_people_are_named_only_on_request(database: Database) -> None:
+    async with database.write() as session:
+        person = await opened(session, "one")
+        await opened(session, "two", opponent_id="engine", opponent_name="Engine", opponent_is_bot=True)
+        detail = {"challenge": "x", "challenger": "anna", "why": "late"}
+        await record_event(session, ARENA, "challenge_queued", detail, person.id)
+    games = await exported(database, ExportName.GAMES, with_names=False)
+    assert [(each["opponent_id"], each["opponent"], each["opponent_site_id"]) for each in games] == [
+        (1, None, None),
+        (2, "Engine", "engine"),
+    ]
+    (event,) = await exported(database, ExportName.EVENTS, with_names=False)
+    assert json.loads(event["detail"]) == {"challenge": "x", "why": "late"}
+    (event,) = await exported(database, ExportName.EVENTS)
+    assert json.loads(event["detail"]) == detail
