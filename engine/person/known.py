@@ -4,6 +4,7 @@ The state of a person is a fold of their own games alone, from the prior of the 
 site's people are known, that prior is replaced for the prediction (`engine.person.tilt.with_prior`). What the
 fold mixed in again before each game but the first is left out first, as far as the games speak against it:
 for a person unlike the site's people, the site's prior would raise it above what they have shown for long.
+This is approximate if the person's rating or speed was another in earlier games.
 """
 
 import numpy as np
