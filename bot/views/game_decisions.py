@@ -106,7 +106,7 @@ def _baits(moments: Sequence[Moment]) -> list[Part]:
                 )
             )
     nothing = (
-        f"No trap {'so far in' if waiting else 'in'} this game: "
+        f"No bait {'so far in' if waiting else 'in'} this game: "
         f"{plural(len(played) - waiting, 'move')} analysed, {decided} of them decided."
     )
     found: list[Part] = [TablePart("Baits", _COLUMNS, tuple(rows)) if rows else Note(nothing)]

@@ -136,6 +136,8 @@ class PlayerView:
     is_first: bool
     """Whether `page` is the first page of the list."""
     is_ours: bool
+    sets_traps: bool
+    """Whether it is one of our programs but those that play as people do."""
     is_online: bool
     games_on: tuple[str, ...]
     """Ids of the running games."""

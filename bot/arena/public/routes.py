@@ -11,6 +11,7 @@ from typing import Any
 from aiohttp import web
 
 from bot.arena.arena_services import ArenaServices
+from bot.arena.fairness.names import LIKE_PREFIX
 from bot.arena.game import ReplayedGame
 from bot.arena.glicko import MIN_PROVISIONAL_DEVIATION
 from bot.arena.http import (
@@ -200,13 +201,15 @@ class PublicRoutes:
             running = self._referee.games_of(account.id) if self._is_public else []
 
             def drawn() -> CachedResponse:
+                is_ours = account.id in self._gate.embedded
                 view = PlayerView(
                     account=account,
                     ratings=variant_ratings(account, points),
                     traps=trap_trends(() if replies is None else progress(replies)),
                     page=GamePage.of(account.id, lines, GAMES_PER_PAGE) if self._is_public else None,
                     is_first=not before,
-                    is_ours=account.id in self._gate.embedded,
+                    is_ours=is_ours,
+                    sets_traps=is_ours and not account.name.startswith(LIKE_PREFIX),
                     is_online=online,
                     games_on=tuple(game.id for game in running),
                 )

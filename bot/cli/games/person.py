@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bot.base.rounding import plural
 from bot.cli.common import ShowFormat, UsageError, ask_database, print_json, print_note
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ async def _person(database: "Database", site: str, name: str) -> int:
 def _print_game(report: "PersonGameReport") -> None:
     from bot.text.person_report import MIN_REPLIES
 
-    print(f"{report.title}: {report.replies} judged replies in {report.games} games")
+    replies = plural(report.replies, "judged reply", "judged replies")
+    print(f"{report.title}: {replies} in {plural(report.games, 'game')}")
     for statement in report.statements:
         where = "" if statement.error is None else f" (game {statement.error.game})"
         print(f"  {statement.text}{where}")

@@ -209,7 +209,7 @@ async def test_the_baits_are_in_one_table(database: Database) -> None:
 async def test_a_game_without_a_bait_says_so(database: Database) -> None:
     found = await told(database, plain_game)
     shown = words(found, traps_only=True)
-    assert "No trap in this game: 1 move analysed, 0 of them decided." in shown
+    assert "No bait in this game: 1 move analysed, 0 of them decided." in shown
     assert "Not yet analysed" not in shown
     assert "No trap" not in words(found)
 
@@ -217,7 +217,7 @@ async def test_a_game_without_a_bait_says_so(database: Database) -> None:
 async def test_a_bait_in_a_decided_position_is_no_trap(database: Database) -> None:
     found = await told(database, lambda session: lost_game(session, "d7d5"))
     shown = words(found, traps_only=True)
-    assert "No trap in this game: 1 move analysed, 1 of them decided." in shown
+    assert "No bait in this game: 1 move analysed, 1 of them decided." in shown
     assert "Move 1 ·" not in shown
 
 
@@ -225,7 +225,7 @@ async def test_moves_that_are_not_analysed_yet_are_counted(database: Database) -
     found = await told(database, lambda session: tempting_game(session, judged=False))
     waiting = "Not yet analysed: 1 move. The running program or `desdemona db recheck` will analyse the rest."
     shown = words(found, traps_only=True)
-    assert f"No trap so far in this game: 0 moves analysed, 0 of them decided. {waiting}" in shown
+    assert f"No bait so far in this game: 0 moves analysed, 0 of them decided. {waiting}" in shown
     (made,) = (await told(database, lambda session: tempting_game(session, key="again")))[0].decisions
     shown = words(changed(found, made, *found[0].decisions), traps_only=True)
     assert waiting in shown

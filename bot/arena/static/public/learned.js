@@ -21,7 +21,7 @@ export class Learned {
     const data = new Blob([JSON.stringify(told, null, 1)], { type: "application/json" });
     this.body.replaceChildren(
       ...told.games.flatMap((game) => this.#game(game)),
-      el("p", { class: "hint" }, say("It is learned from your judged games, and only you can see it. The bot uses it to predict your replies.")),
+      el("p", { class: "hint" }, say("It is learned from your judged games. Only you and the bot's operator can see it. The bot uses it to predict your replies.")),
       el(
         "p",
         {},

@@ -8,9 +8,9 @@ import { candidateTable, replyTable } from "/static/report/tables.js";
 import { ICONS } from "/static/report/verdict.js";
 import { moveNumber, say } from "/static/common/language.js";
 
-const KEYS = { trap: say("the bait"), best: say("the best reply"), played: say("your reply"), fell: say("your reply, a bait"), good: say("your reply, the best") };
+const KEYS = { trap: say("the bait"), best: say("the best reply"), played: say("your reply"), fell: say("your reply, a bait"), good: say("your reply, a good one") };
 /** The same for spectators. */
-const OTHERS_KEYS = { ...KEYS, played: say("played"), fell: say("played, a bait"), good: say("played, the best") };
+const OTHERS_KEYS = { ...KEYS, played: say("played"), fell: say("played, a bait"), good: say("played, a good one") };
 
 /** The key to the rings on the board, in the same colours. */
 function keyLine({ verdict, isPlayer }) {
