@@ -29,7 +29,7 @@ from bot.game.services import GameServices
 from engine.games import ENGINE_GAMES
 from storage.errors import StorageError
 from storage.ledger.games import list_unsettled_games, set_rating_diff
-from storage.records import StoredGame
+from storage.records import GameStatus, StoredGame
 
 logger = logging.getLogger(__name__)
 
@@ -171,7 +171,7 @@ class AccountGames:
         """
         async with self._services.database.read() as session:
             stored = await list_unsettled_games(session, self._services.owner)
-        for game in stored:
+        for game in sorted(stored, key=lambda each: each.state is not GameStatus.OPEN):
             self.start(game.site_game_id, slot=slot_for_stored_game(game), was_open=True)
         try:
             await self.resume_listed_games()
@@ -209,6 +209,7 @@ class AccountGames:
             elif game.gave_slot and not player.cannot_begin:
                 game.gave_slot = False
                 self._slots.start(game_id)
+        self._start_waiting_game()  # games that are over make room, too, although they may not be settled yet
 
     async def wait_until_over(self, challenge_id: str, expiry: asyncio.Task[bool]) -> str | None:
         """Wait for the game of an accepted challenge to start and to end.
@@ -302,7 +303,9 @@ class AccountGames:
         """Start the first waiting game if there is room; return True if no other game is waiting."""
         held = [game_id for game_id, game in self._games.items() if game.phase in WAITING_PHASES]
         limits = self._services.config.challenges
-        if held and len(self.playing) < max(DEFAULT_MAX_RUNNERS, limits.max_games + limits.max_slow_games):
+        players = (game.player for game in self._games.values())
+        running = sum(player is not None and not player.is_over for player in players)
+        if held and running < max(DEFAULT_MAX_RUNNERS, limits.max_games + limits.max_slow_games):
             self._apply_event(held.pop(0), PhaseEvent.ROOM)
         return not held
 

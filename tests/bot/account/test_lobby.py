@@ -539,6 +539,35 @@ async def test_a_finished_game_is_judged_after_a_restart_and_takes_no_slot(datab
     assert (await stored_game(database)).is_settled
 
 
+async def test_finished_games_that_are_not_settled_leave_room_for_others(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(account_games, "DEFAULT_MAX_RUNNERS", 2)
+    server = FakeServer("othello")
+    async with open_lobby(server, database, pool=HeldPool()):
+        server.news.put_nowait(STARTED)
+        await server.until(lambda: len(server.moves) == 1)
+        server.finish(EndReason.RESIGNATION, 0)
+        await finished(database)
+    still, pool = StillServer(), HeldPool()
+    async with open_lobby(still, database, pool=pool, max_games=1, max_slow_games=1) as lobby:
+        await tell(still, GameStarted("one", True), GameStarted("two", True), GameStarted("three", True))
+        await called(still, "stream one", "stream two")
+        await pool.waiting.wait()
+        assert GAME_ID in lobby.playing
+        assert "stream three" not in still.calls
+        pool.release.set()
+
+
+class StillServer(FakeServer):
+    """Its games' streams are silent."""
+
+    async def game_events(self, game_id: str) -> AsyncGenerator[None, None]:
+        await self._called("stream", "", game_id)
+        await asyncio.Event().wait()
+        yield
+
+
 async def test_who_cannot_be_asked_at_a_start_is_no_news(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -968,13 +997,7 @@ async def test_a_game_of_weeks_that_is_to_be_taken_up_does_not_either(
         for key in ("one", "two", "three"):
             await opened(session, key, clock_initial_s=None, clock_increment_s=None)
 
-    class Still(FakeServer):
-        async def game_events(self, game_id: str) -> AsyncGenerator[None, None]:
-            await self._called("stream", "", game_id)
-            await asyncio.Event().wait()
-            yield
-
-    server = Still()
+    server = StillServer()
     async with open_lobby(server, database, max_games=1, max_slow_games=1) as lobby:
         await called(server, "stream one", "stream two")
         lobby.accepting = False
