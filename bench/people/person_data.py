@@ -126,6 +126,7 @@ def main() -> None:
     parser.add_argument("--from-year", type=int, default=2016)
     parser.add_argument("--to-year", type=int, default=2019)
     parser.add_argument("--persons", type=int, default=100)
+    parser.add_argument("--skip", type=int, default=0, help="leave out this many persons first")
     parser.add_argument("--least-games", type=int, default=12)
     parser.add_argument("--most-games", type=int, default=105)
     parser.add_argument("--depth", type=int, default=6)
@@ -136,7 +137,7 @@ def main() -> None:
     names.sort(key=lambda name: hashlib.sha256(f"1 {name}".encode()).digest())
     arguments.out.mkdir(parents=True, exist_ok=True)
     registry = ModelRegistry()
-    for number, name in enumerate(names[: arguments.persons]):
+    for number, name in enumerate(names[arguments.skip :][: arguments.persons], start=arguments.skip):
         path = arguments.out / f"{number:04d}.npz"
         if not path.exists():
             games = found[name][: arguments.most_games]

@@ -29,6 +29,7 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
+from tests.engine.positions import random_position
 
 GAMES, PLIES, TABLE_MB, READS = 10_000, 20, 16, 20
 
@@ -56,18 +57,6 @@ def full_state(game: Game[Any], position: Any, model: PersonModel) -> PersonStat
     return PersonState(model.version, GAMES, 30 * GAMES, first.tilts, first.vector, memory)
 
 
-def random_position(game: Game[Any], rng: random.Random) -> Any:
-    """A position after `PLIES` moves at random, with a choice."""
-    while True:
-        position = game.initial()
-        for _ in range(PLIES):
-            if not (moves := game.legal_moves(position)):
-                break
-            position = game.play(position, rng.choice(moves))
-        if len(game.legal_moves(position)) > 1:
-            return position
-
-
 def decision_s(
     game: Game[Any], kind: str, models: GameModels, position: Any, nodes: int, state: PersonState | None
 ) -> float:
@@ -89,7 +78,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=100_000)
     arguments = parser.parse_args()
     game, rng = get_rules(arguments.game), random.Random(1)
-    positions = [random_position(game, rng) for _ in range(arguments.decisions)]
+    positions = [random_position(game, rng, PLIES) for _ in range(arguments.decisions)]
     with ModelRegistry().lend(game.name) as models:
         model = person_model_of(game.name, models)
         if model is None:

@@ -121,6 +121,12 @@ class AccountGames:
         return None if game is None else game.player
 
     @property
+    def _running_count(self) -> int:
+        """Number of games with a runner that are not over, unlike those that are still being settled."""
+        players = (game.player for game in self._games.values())
+        return sum(player is not None and not player.is_over for player in players)
+
+    @property
     def resting_count(self) -> int:
         """Number of games with a clock whose opponents have been thinking for `REST_AFTER_S`."""
         players = (game.player for game in self._games.values())
@@ -209,7 +215,6 @@ class AccountGames:
             elif game.gave_slot and not player.cannot_begin:
                 game.gave_slot = False
                 self._slots.start(game_id)
-        self._start_waiting_game()  # games that are over make room, too, although they may not be settled yet
 
     async def wait_until_over(self, challenge_id: str, expiry: asyncio.Task[bool]) -> str | None:
         """Wait for the game of an accepted challenge to start and to end.
@@ -275,8 +280,10 @@ class AccountGames:
             case Action.FREE_SLOT:
                 self._slots.end(game_id)
             case Action.SEEK_ROOM:
-                if game.phase in WAITING_PHASES and not self._start_waiting_game():
-                    logger.warning("game %s: waiting for one of %d others to end", game_id, len(self.playing))
+                if game.phase in WAITING_PHASES and not self.start_waiting_game():
+                    logger.warning(
+                        "game %s: waiting for one of %d others to end", game_id, self._running_count
+                    )
             case Action.BEGIN:
                 game.player = self._runner(game_id)
                 self._background.tasks.create_task(self._run_game(game_id, game, game.player))
@@ -299,13 +306,11 @@ class AccountGames:
         """Run a call that may take as long as a game, so nothing waits for it when the program stops."""
         self._background.tasks.create_task(self._background.attempt(what, call))
 
-    def _start_waiting_game(self) -> bool:
+    def start_waiting_game(self) -> bool:
         """Start the first waiting game if there is room; return True if no other game is waiting."""
         held = [game_id for game_id, game in self._games.items() if game.phase in WAITING_PHASES]
         limits = self._services.config.challenges
-        players = (game.player for game in self._games.values())
-        running = sum(player is not None and not player.is_over for player in players)
-        if held and running < max(DEFAULT_MAX_RUNNERS, limits.max_games + limits.max_slow_games):
+        if held and self._running_count < max(DEFAULT_MAX_RUNNERS, limits.max_games + limits.max_slow_games):
             self._apply_event(held.pop(0), PhaseEvent.ROOM)
         return not held
 
@@ -315,7 +320,6 @@ class AccountGames:
         finally:
             player, game.player = game.player or player, None
         self._apply_event(game_id, outcome)
-        self._start_waiting_game()
         if outcome is PhaseEvent.ENDED and not game.is_tournament and player.was_running:
             self._played(game_id)
 

@@ -321,6 +321,7 @@ class Lobby:
 
     def _update_state(self) -> None:
         self._games.free_slots()
+        self._games.start_waiting_game()
         limit, owner = self._services.shared_limit, self._services.owner
         wanted = bool(self._slots.waiting_slots)
         limit.count(owner, self._slots.active_boards, self._changed.set, has_challenger=wanted)

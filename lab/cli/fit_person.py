@@ -84,7 +84,9 @@ def fit_person_command(
         data,
         base_probabilities(data.people, data.human, base, calibrated),
         results,
-        (truth_alone, most_k, least_spread),
+        truth_alone,
+        most_k,
+        least_spread,
         known,
         out,
     )
@@ -148,7 +150,9 @@ def _fit_person(
     data: StudyData,
     base: "BaseProbabilities",
     results: "list[RatedResult] | None",
-    form: tuple[bool, float | None, float],
+    truth_alone: bool,
+    most_k: float | None,
+    least_spread: float,
     known: dict[str, Any] | None,
     out: Path,
 ) -> None:
@@ -181,7 +185,6 @@ def _fit_person(
         if results is None
         else RatingScale("Elo from the results of the imported games", 1600.0, 200.0, 3.0, SETTLED_GAMES)
     )
-    truth_alone, most_k, least_spread = form
     grid = TRUTH_ALONE if truth_alone else TILTS
     if most_k is not None:
         grid = with_most_k(grid, most_k)

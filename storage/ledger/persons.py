@@ -376,8 +376,8 @@ async def state_for_game(session: AsyncSession, game_id: int) -> StoredState | N
 
 
 async def find_persons(session: AsyncSession, site: str, name: str) -> list[tuple[int, str, str]]:
-    """Opponents of a site with this key or else with this name, ignoring case: our keys, the site's keys, and
-    the names."""
+    """Opponents of a site with this key, or else with this name, or else with either ignoring case: our keys,
+    the site's keys, and the names."""
     # SQLite's lower() handles only ASCII; the exact spelling matches on every database.
     wanted = name.lower()
     rows = await session.execute(
@@ -394,7 +394,8 @@ async def find_persons(session: AsyncSession, site: str, name: str) -> list[tupl
         .order_by(OpponentRow.id)
     )
     found = [(row.id, row.site_id, row.name) for row in rows]
-    return [each for each in found if each[1] == name] or found
+    of_key, of_name = ([each for each in found if each[at] == name] for at in (1, 2))
+    return of_key or of_name or found
 
 
 async def name_of_person(session: AsyncSession, opponent_id: int) -> tuple[str, str]:

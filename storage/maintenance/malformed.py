@@ -87,7 +87,7 @@ def tables_needed_at_start() -> Tables:
 async def quarantine_malformed(database: Database, tables: Tables) -> list[MalformedRow]:
     """Move the malformed rows of the given tables to the quarantine, with one transaction per row.
 
-    Who was forgotten stays so: only the date of that is replaced by the present time.
+    A forgotten person stays forgotten: a malformed date is replaced by the present time.
     """
     rows = []
     for table, where in tables.items():

@@ -137,7 +137,7 @@ class PlayerView:
     """Whether `page` is the first page of the list."""
     is_ours: bool
     sets_traps: bool
-    """Whether it is one of our programs but those that play as people do."""
+    """Whether it is one of our programs that set traps, not one that plays as people do."""
     is_online: bool
     games_on: tuple[str, ...]
     """Ids of the running games."""

@@ -78,11 +78,10 @@ async def _person(database: "Database", site: str, name: str) -> int:
         found = await find_persons(session, site, name)
     if not found:
         raise UsageError(f"we have met nobody named {name!r} at {site}")
-    exact = [each for each in found if name in each[1:]]
-    if len(exact or found) > 1:
+    if len(found) > 1:
         keys = ", ".join(repr(each[1]) for each in found[:4])
         raise UsageError(f"several accounts have the name {name!r}: give the key, which is one of {keys}")
-    return (exact or found)[0][0]
+    return found[0][0]
 
 
 def _print_game(report: "PersonGameReport") -> None:

@@ -36,6 +36,8 @@ class ExportColumn:
     """Computes the column's value from the values of `sources`."""
     sources: tuple[Any, ...] = ()
     """The SQL expressions whose values `read` takes as arguments."""
+    unnamed: Callable[..., Value] | None = None
+    """As `read`, without people's names; None if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,9 @@ class Export:
     columns: tuple[ExportColumn, ...]
     statement: Select[Any]
     """Selects all rows, oldest first, with `game_id` and the `id` that errors give for damaged rows."""
-    rows: Callable[[Any], Iterable[tuple[Value, ...]]]
-    """Converts one row of the statement to one or more exported rows."""
+    rows: Callable[..., Iterable[tuple[Value, ...]]]
+    """Converts one row of the statement to one or more exported rows; the second argument says whether people
+    are named (default: no)."""
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions
     """Converts filters to SQL conditions for the statement."""
 
@@ -74,9 +77,15 @@ def export_of(
     sources = [source for column in columns for source in column.sources]
     statement = base.add_columns(*(source.label(f"c{number}") for number, source in enumerate(sources)))
 
-    def rows(row: Any) -> list[tuple[Value, ...]]:
+    readers = {
+        with_names: [(column.read if with_names else column.unnamed or column.read) for column in columns]
+        for with_names in (False, True)
+    }
+
+    def rows(row: Any, with_names: bool = False) -> list[tuple[Value, ...]]:
         values = iter(row[2:])
-        return [tuple(column.read(*(next(values) for _ in column.sources)) for column in columns)]
+        each = zip(readers[with_names], columns, strict=True)
+        return [tuple(read(*(next(values) for _ in column.sources)) for read, column in each)]
 
     return Export(about, tuple(columns), statement, rows, selected)
 
@@ -116,6 +125,17 @@ share = partial(_of, ColumnKind.NUMBER, lambda value: value / WHOLE)
 """Makes a column that converts units of 0.01 % to a share of the game, from 0 to 1."""
 
 
+def opponent_text(name: str, about: str, source: Any) -> ExportColumn:
+    """A text column by which the opponent is known; null for a person if people are not named."""
+
+    def unnamed(value: str, is_program: bool) -> Value:
+        return value if is_program else None
+
+    return ExportColumn(
+        name, ColumnKind.TEXT, about, lambda value, _: value, (source, OpponentRow.is_bot), unnamed
+    )
+
+
 def timestamp_text(value: datetime | None) -> str | None:
     """Format a time for exports, in UTC."""
     return None if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
@@ -134,7 +154,7 @@ OF_GAME: list[ExportColumn] = [
     text("game", "othello, chess, xiangqi or connect4", GameRow.game),
     text("player", "old name of strategy", GameRow.strategy),
     whole("opponent_id", "key of the opponent's account", GameRow.opponent_id),
-    text("opponent", "opponent's name; null: a person, without --names", OpponentRow.name),
+    opponent_text("opponent", "opponent's name; null: a person, without --names", OpponentRow.name),
     flag("is_program", "1: the opponent is a program, according to the site", OpponentRow.is_bot),
     whole("opponent_rating", "opponent's rating at the start; null: unknown", GameRow.opponent_rating),
 ]

@@ -237,7 +237,7 @@ BAITS = export_of(
 )
 
 
-def _reply_rows(row: Any) -> Iterable[tuple[Value, ...]]:
+def _reply_rows(row: Any, _with_names: bool) -> Iterable[tuple[Value, ...]]:
     replies = json.loads(row.replies)
     firsts, finals = sorted(each[1] for each in replies), sorted(each[3] for each in replies)
     for reply, first, shallow, final in replies:

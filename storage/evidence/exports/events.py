@@ -1,14 +1,17 @@
 """The export of events."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlalchemy import ColumnElement, select
 
-from storage.evidence.exports.columns import export_of, text, timestamp, whole
+from storage.evidence.exports.columns import ColumnKind, ExportColumn, export_of, text, timestamp, whole
 from storage.filters import Filters, filter_conditions
 from storage.tables.games import EventRow, GameRow
+
+_NAMES = ("challenger", "opponent")
+"""Details with a person's name or ID."""
 
 
 def _event_conditions(filters: Filters) -> Sequence[ColumnElement[bool]]:
@@ -33,6 +36,12 @@ def _detail(detail: object) -> str:
     return json.dumps(detail, ensure_ascii=False).encode(errors="backslashreplace").decode()
 
 
+def _detail_without_names(detail: object) -> str:
+    if isinstance(detail, Mapping):
+        detail = {key: value for key, value in detail.items() if key not in _NAMES}
+    return _detail(detail)
+
+
 EVENTS = export_of(
     "One row for each event other than a move.",
     select(EventRow.id, EventRow.game_id).order_by(EventRow.id),
@@ -43,11 +52,13 @@ EVENTS = export_of(
         text("account", "name of our account", EventRow.account),
         text("kind", "kind, for instance challenge_declined", EventRow.kind),
         whole("game_id", "key of the game concerned; null: none", EventRow.game_id),
-        text(
+        ExportColumn(
             "detail",
+            ColumnKind.TEXT,
             "JSON: details, such as the reason or the error",
-            EventRow.detail,
             _detail,
+            (EventRow.detail,),
+            _detail_without_names,
         ),
     ],
     _event_conditions,

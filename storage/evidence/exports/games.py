@@ -16,6 +16,7 @@ from storage.evidence.exports.columns import (
     export_of,
     flag,
     number,
+    opponent_text,
     seconds,
     text,
     timestamp,
@@ -180,7 +181,9 @@ GAMES = export_of(
             "clock_initial_s", "each side's initial time in seconds; null: no clock", GameRow.clock_initial_s
         ),
         whole("clock_increment_s", "seconds added per move; null: no clock", GameRow.clock_increment_s),
-        text("opponent_site_id", "the site's ID of the opponent; null as opponent", OpponentRow.site_id),
+        opponent_text(
+            "opponent_site_id", "the site's ID of the opponent; null as opponent", OpponentRow.site_id
+        ),
         STRATEGY,
         _probability("probability", "probability with which our strategy was chosen"),
     ],

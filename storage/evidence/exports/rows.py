@@ -6,8 +6,7 @@ a disc or pawn, from the opponent's point of view. Decisions taken back or never
 are named only on request; without their names, ``opponent_id`` tells them apart.
 """
 
-import json
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Collection
 from enum import StrEnum
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -47,12 +46,6 @@ EXPORTS = {
 """All exports, by name."""
 
 
-_NAMES = ("opponent", "opponent_site_id")
-"""Columns with a person's name or ID."""
-_NAMES_IN_DETAIL = ("challenger", "opponent")
-"""The same in the details of events."""
-
-
 async def export_rows(
     connection: AsyncConnection,
     export: Export,
@@ -76,7 +69,6 @@ async def export_rows(
         RecordError: A row is damaged; the message names it and the reason.
     """
     statement = export.statement.where(*export.selected(filters))
-    shown = (lambda row: row) if with_names else _without_names(export)
     async with connection.stream(statement, execution_options={"yield_per": EXPORT_BATCH_ROWS}) as result:
         async for some in result.partitions():
             rows: list[tuple[Value, ...]] = []
@@ -84,27 +76,6 @@ async def export_rows(
                 is_wanted = only_games is None or row.game_id in only_games
                 if is_wanted and row.game_id not in without_games:
                     with decoding(f"row {row.id}"):
-                        rows += map(shown, export.rows(row))
+                        rows += export.rows(row, with_names)
             if rows:
                 yield rows
-
-
-def _without_names(export: Export) -> Callable[[tuple[Value, ...]], tuple[Value, ...]]:
-    columns = [column.name for column in export.columns]
-    named = [columns.index(name) for name in _NAMES if name in columns]
-    program = columns.index("is_program") if named else -1
-    detail = columns.index("detail") if export is EVENTS else -1
-
-    def without(row: tuple[Value, ...]) -> tuple[Value, ...]:
-        values = list(row)
-        if named and not row[program]:
-            for at in named:
-                values[at] = None
-        if detail >= 0:
-            found = json.loads(str(row[detail]))
-            if isinstance(found, dict):
-                left = {key: value for key, value in found.items() if key not in _NAMES_IN_DETAIL}
-                values[detail] = json.dumps(left, ensure_ascii=False)
-        return tuple(values)
-
-    return without

@@ -125,7 +125,7 @@ async def test_a_game_takes_its_decisions_and_cuts_its_events(database: Database
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
-async def test_who_was_forgotten_stays_forgotten(database: Database) -> None:
+async def test_a_forgotten_person_stays_forgotten(database: Database) -> None:
     await filled(database)
     async with database.write() as session:
         person = await session.scalar(select(GameRow.opponent_id)) or 0
