@@ -132,11 +132,30 @@ class Boards:
             logger.warning("match %s: impossible game: %s", message.id, error)
             return
         if game is not None and is_same_game(game, record, board.our_side):
-            self._update(game, board, now_s)
+            if self._is_move_withheld(game, board):
+                game.is_stale = False
+                self._out.tell_game(game.about.game_id, game.state(now_s))
+            else:
+                self._update(game, board, now_s)
             return
         if game is not None:
             self._games.end_without_result(game, "another game has the same id")
         self._board_began(match, board, now_s, at)
+
+    @staticmethod
+    def _is_move_withheld(game: GgsGame, board: BoardRecord) -> bool:
+        """Whether the board of a live synchro game lacks only the opponent's last move, which we have heard.
+
+        The server withholds that move from everyone but its player while its game is one move ahead of the
+        other, and goes on doing so once the other game is over, when it has told the move and awaits ours.
+        """
+        return (
+            board.id != board.match
+            and game.status is GgsStatus.LIVE
+            and game.is_ours
+            and bool(game.moves)
+            and game.moves[:-1] == board.moves
+        )
 
     def _board_began(self, match: GgsMatch, board: BoardRecord, now_s: float, at: datetime) -> None:
         """Handle a board that is not a live game: resume one of our games, or begin a new one."""

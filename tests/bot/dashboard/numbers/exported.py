@@ -89,7 +89,9 @@ def export(url: str, folder: Path) -> Exported:
     rows: dict[str, list[Row]] = {}
     for what in TABLES:
         path = folder / f"{what}.jsonl"
-        run_command(url, folder, "export", "--format", "jsonl", "--what", what, "--output", str(path))
+        run_command(
+            url, folder, "export", "--names", "--format", "jsonl", "--what", what, "--output", str(path)
+        )
         rows[what] = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     return Exported(rows, asyncio.run(_judgements(url)))
 

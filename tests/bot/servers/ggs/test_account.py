@@ -688,6 +688,21 @@ def test_a_board_that_is_over_is_not_played_again() -> None:
     assert Story().on_message("+ match .5 1720 bob 1800 desdemon s8 R", done).told() == []
 
 
+def test_a_move_that_the_server_withholds_after_telling_it_is_kept() -> None:
+    """It withholds the last move of the longer board of two, even when the other is over."""
+    story = two_boards().on_message("update .1.0 h8", "end .1.0 ( bob vs. desdemon ) +14.00")
+    story.play(f"{GAME}.1", "f5", None)
+    story.on_message("update .1.1 f5", "update .1.1 d6")
+    story.resync(f"{GAME}.1")
+    story.take()
+    story.on_message(join(".1.1", "B[f5]", kind="s8", black="desdemon"))
+    [state] = story.told()
+    assert state.moves == ("f5", "d6")
+    assert story.play(f"{GAME}.1", "c3", None) == [Say("tell /os play .1.1 C3")]
+    story.on_message("update .1.1 c3", join(".1.1", "B[f5]W[d6]", kind="s8", black="desdemon"))
+    assert story.told()[-1].moves == ("f5", "d6")  # our own move is never withheld from us
+
+
 def test_a_board_that_ends_before_its_last_move_is_heard_is_read_again() -> None:
     story = two_boards().on_message("end .1.0 ( bob vs. desdemon ) +14.00")
     assert story.said() == ["moves .1"]
