@@ -63,6 +63,16 @@ class AnySearch:
         stop: StopFlag,
         nodes: int = 0,
     ) -> tuple[int, int, int, int, bool, tuple[int, ...], int]: ...
+    def probe(
+        self,
+        position: tuple[int, int] | str,
+        depth: int,
+        alpha: int,
+        beta: int,
+        confidence: int,
+        contempt_centi: int,
+        stop: StopFlag,
+    ) -> int: ...
     def evaluate(self, position: tuple[int, int] | str) -> int: ...
     @property
     def nodes(self) -> int: ...

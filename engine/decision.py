@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from engine.errors import IncompleteProfile, RecordError
-from engine.params import OpponentParams, RandomisedParams, Scale, TemptingParams, TrapParams
+from engine.params import ExploitParams, OpponentParams, RandomisedParams, Scale, TemptingParams, TrapParams
 from engine.plain_values import OLD_NAMES, Range, reader
 
 _SHALLOW = "glance_centi"
@@ -47,6 +47,8 @@ class SearchMode(StrEnum):
     VARIETY_DRAW = "lot"
     """A random choice, ignoring traps, among the moves with nearly the best exact scores, to vary the opening
     (`Decision.variety_draw`)."""
+    EXPLOIT = "exploit"
+    """The errors that a person is expected to make, weighed by a selective search (`Decision.exploit`)."""
     TRIAL = "trial"
     """A random choice between two moves, in a trial of single decisions (`Decision.trial_draw`)."""
     PERSON = "person"
@@ -366,6 +368,70 @@ class OpponentModelUse:
 
 
 @dataclass(frozen=True, slots=True)
+class WeighedReply:
+    """A reply to a contender."""
+
+    reply: str
+    probability: float
+    """Probability of the reply in the decision's model of the person."""
+    score_centi: int
+    """Our score after the reply, by a selective search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A move nearly as good as the best by the selective search."""
+
+    move: str
+    score_centi: int
+    """Our score after the move, by a selective search."""
+    replies: tuple[WeighedReply, ...]
+    """The replies that count: the likely ones, and the best one."""
+    value: float
+    """The move's value, in hundredths of a per cent on the flat scale (`engine.opponents.exploit_value`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContenderCheck:
+    """Scores of the preferred move and of the best one by a deeper search than the contenders'."""
+
+    preferred: str
+    preferred_centi: int
+    """A lower bound if `stood`, else an upper bound."""
+    best_centi: int
+    depth: Size
+    """Depth of both scores in plies, counted from the position before the move."""
+    stood: bool
+    """Whether the preferred move gives up no more than the budget by these scores; otherwise the best move
+    is played."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExploitUse:
+    """How the strategy exploit weighed the errors that it expects (`engine.opponents.exploit_value`)."""
+
+    params: ExploitParams
+    trust: float
+    """How far the model of the person is believed, from 0 to 1."""
+    spent: float
+    """What earlier moves of the game gave up, in hundredths of a per cent on the flat scale."""
+    scale_centi: float
+    """Scale s of the game's own logistic function in this position."""
+    root_centi: int
+    """Our score by the search of the position."""
+    contenders: tuple[Contender, ...] = ()
+    """The best move first. Empty if the best move was played without weighing."""
+    contender_depth: Size = 0
+    """Depth of the contenders' scores in plies, counted from the position before the move."""
+    reply_depth: Size = 0
+    """Depth of the replies' scores in plies, counted from the positions after them."""
+    check: ContenderCheck | None = None
+    """The deeper search; None if the best move was preferred."""
+    trouble: str = ""
+    """Why the best move was played without weighing; empty if there was no reason but its value."""
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """One choice of a strategy."""
 
@@ -412,6 +478,8 @@ class Decision:
     """The random choice, if `search_mode` is `SearchMode.TRIAL`."""
     person_draw: PersonDraw | None = None
     """The random choice, if `search_mode` is `SearchMode.PERSON`."""
+    exploit: ExploitUse | None = None
+    """How the errors of the person were weighed; None for other strategies than exploit."""
     proof: Proof | None = None
     """The check of a move that the strategy preferred to the best one; None if it preferred none, or such
     moves are not checked."""
@@ -454,6 +522,8 @@ class Decision:
                     del record["trial_draw"][name]
         if self.person_draw is None:
             del record["person_draw"]
+        if self.exploit is None:
+            del record["exploit"]
         if self.proof is None:
             del record["proof"]
         if not self.is_pruned:

@@ -10,7 +10,7 @@ from engine.decision import Decision
 from engine.game import Game
 from engine.human.opponent_model_search import Background, GameModels
 from engine.opponents.pair_value import PairRatings
-from engine.params import RandomisedParams, TrapParams
+from engine.params import ExploitParams, RandomisedParams, TrapParams
 from engine.protocols.engine_source import EngineSource
 from engine.search.reference import ReferenceSearcher, Searcher
 from engine.search.searchers import make_searcher
@@ -69,6 +69,7 @@ class MoveChooser:
         wins_plainly: See `Resources`; experiments compare the strategies without it.
         proves: See `Resources`; experiments compare the strategies without it.
         ratings: Our rating and the opponent's; None if one is unknown.
+        exploit: Settings of the strategy exploit; None for the defaults.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class MoveChooser:
         wins_plainly: bool = False,
         proves: bool = False,
         ratings: PairRatings | None = None,
+        exploit: ExploitParams | None = None,
     ) -> None:
         self.strategy = strategy
         self._use = Resources(
@@ -98,6 +100,7 @@ class MoveChooser:
             randomised or RandomisedParams(),
             wins_plainly,
             proves,
+            exploit,
             ratings,
         )
 

@@ -707,7 +707,7 @@ class AssignmentConfig(Section):
     method: AssignmentMethod = AssignmentMethod.BALANCED
     """balanced (random, all equally often, for a fair comparison), fixed (`strategy`) or rules (`rules`)."""
     strategy: StrategyName = "trappy"
-    """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong,
+    """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, exploit,
     opponent_model, calibrated, tempting, randomised, gentle, like, or trappy_uci, standard_uci,
     opponent_model_uci, calibrated_uci (which need an external engine for every game they play: see
     uci.engines)."""

@@ -24,6 +24,7 @@ from bot.base.dialects import Capability
 from bot.game.assignment import imitated_rating
 from bot.game.repetition import Paths, recent_paths
 from bot.game.services import GameServices
+from bot.threads.exploit_facts import ExploitFacts, ExploitMemory
 from bot.threads.fair_queue import JobRank
 from bot.threads.search_pool import JobStop
 from engine.decision import Decision, Person
@@ -117,6 +118,7 @@ class MoveSearch:
         *,
         known: KnownPerson | None = None,
         seed: int | None = None,
+        facts: ExploitFacts | None = None,
     ) -> None:
         self._services = services
         self._strong = services.strong
@@ -127,6 +129,7 @@ class MoveSearch:
         self._at = at
         self._person = Person(at.stored.opponent_rating, their_remaining_s, at.stored.our_rating)
         self._known = known
+        self._facts = facts
         self._text = at.text
         self._avoidance = avoidance
         if level := at.level:
@@ -266,7 +269,8 @@ class MoveSearch:
             if self._known is not None:
                 reply_at = len(self._at.moves) + 1
                 adapter = ReplyAdapter(replace(self._known, ply=reply_at), side_time_s)
-            return Background(tuple(before), self._person, adapter)
+            trust, spent = ExploitFacts(0.0, 0.0) if self._facts is None else self._facts
+            return Background(tuple(before), self._person, adapter, trust=trust, spent=spent)
         imitated = Person(imitated_rating(stored), self._turn.remaining_s)
         return Background(tuple(before), self._person, None, imitated, side_time_s)
 
@@ -346,6 +350,9 @@ class GameThinker:
         self._seeds: dict[tuple[int, str], int] | None = None
         """Random bits for randomised decisions, keyed by ply and position; None until looked up."""
 
+        self._exploit: ExploitMemory | None = None
+        self._facts: ExploitFacts | None = None
+
     async def decide(
         self,
         at: PositionToMove,
@@ -371,6 +378,10 @@ class GameThinker:
                 await self._services.non_wins.load(self._services.database, stored.owner, at.game.name)
         if self._seeds is None:
             self._seeds = await self._known_seeds(stored)
+        if strategy_named(stored.strategy).weighs_errors:
+            if self._exploit is None:
+                self._exploit = ExploitMemory(self._services.database, stored)
+            self._facts = await self._exploit.facts(at.moves)
         avoidance = self._avoidance(at)
         online = await self._look_up(at, remaining_s, avoidance)
         turn = Turn(remaining_s, received_at)
@@ -389,7 +400,14 @@ class GameThinker:
             ahead.task.cancel()
         if decision is None:
             search = MoveSearch(
-                self._services, at, avoidance, their_remaining_s, online, known=known, seed=self._seed(at)
+                self._services,
+                at,
+                avoidance,
+                their_remaining_s,
+                online,
+                known=known,
+                seed=self._seed(at),
+                facts=self._facts,
             )
             search.begin(turn)
             decision = await self._run(search, at, rank, plan_s)
@@ -482,7 +500,14 @@ class GameThinker:
         if not game.legal_moves(position):
             return
         at = PositionToMove(after.stored, game, position, (*after.moves, reply))
-        search = MoveSearch(self._services, at, self._avoidance(at), known=known, seed=self._seed(at))
+        search = MoveSearch(
+            self._services,
+            at,
+            self._avoidance(at),
+            known=known,
+            seed=self._seed(at),
+            facts=self._facts,  # without the reply that is expected
+        )
         left_s = turn.remaining_s - (clock() - turn.received_at) + (at.stored.clock_increment_s or 0)
         search.begin(Turn(max(0.0, left_s - self._services.server.lag_s), None))
         self._ahead = _PonderSearch(search, self._tasks.create_task(self._ponder(search, at)))

@@ -26,6 +26,8 @@ from engine.human.reply_forecast import ReplyForecast
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource
 from engine.move_chooser import MoveChooser
+from engine.opponents.exploit_value import given_up
+from engine.opponents.trust import reply_evidence, trust_after
 from engine.protocols.engine_source import EngineSource
 from engine.protocols.external_engine import ExternalEngine
 from engine.protocols.process import EngineError
@@ -98,7 +100,7 @@ class OurPlayer:
         )
         self._source = _engine_source(spec, game_name)
         rng = random.Random(seed)  # noqa: S311 - needs no secrecy
-        self._rating = spec.rating
+        self._rating, self._trust = spec.rating, spec.trust
         self._player = MoveChooser(
             spec.kind,
             self._game,
@@ -108,6 +110,7 @@ class OurPlayer:
             rng,
             source=self._source,
             models=_models(spec, game_name),
+            exploit=spec.exploit,
         )
 
     def new_game(self, start: Any = None) -> None:
@@ -136,7 +139,14 @@ class OurPlayer:
         if self._player.strategy.imitates_people:
             background = Background(tuple(before), imitated=Person(self._rating, ours_s))
         else:
-            background = Background(tuple(before), Person(self._rating, their_s))
+            spent = sum(
+                given_up(decision.exploit, decision.move)
+                for _, decision in self.decisions
+                if decision.exploit is not None
+            )
+            person = Person(self._rating, their_s)
+            trust = trust_after(self._trust, self._evidence(moves))
+            background = Background(tuple(before), person, trust=trust, spent=spent)
         limits = self._limits(position, allowance)
         decision = self._player.choose(position, limits, stop, background=background)
         self.decisions.append((len(moves), decision))
@@ -150,6 +160,15 @@ class OurPlayer:
             cpu_s=used_s(before_s, self._processor_time_s()),
             nodes=decision.nodes,
         )
+
+    def _evidence(self, moves: Sequence[str]) -> list[float]:
+        """What the opponent's replies of the game say about the model of people."""
+        found = (
+            reply_evidence(decision.exploit, decision.move, moves[ply + 1])
+            for ply, decision in self.decisions
+            if ply + 1 < len(moves) and decision.exploit is not None
+        )
+        return [each for each in found if each is not None]
 
     def _processor_time_s(self) -> float | None:
         """Processor time used so far, including that of the external engine, if there is one."""

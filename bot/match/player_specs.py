@@ -12,7 +12,15 @@ from engine.games import ENGINE_GAMES, GAMES
 from engine.human.registry import ModelSettings
 from engine.human.shallow import ShallowOptions
 from engine.lookup.registry import ROOT_SOURCES
-from engine.params import Assessment, DecidedScores, OpponentParams, OpponentScale, Scale, TrapParams
+from engine.params import (
+    Assessment,
+    DecidedScores,
+    ExploitParams,
+    OpponentParams,
+    OpponentScale,
+    Scale,
+    TrapParams,
+)
 from engine.protocols.score_settings import PROTOCOLS, UCI_GAMES, EngineSettings, MoveLimit
 from engine.protocols.settings import PROTOCOL_GAMES, STOPPABLE_PROTOCOLS
 from engine.strategies.registry import STRATEGIES, strategy_named
@@ -59,6 +67,9 @@ class OurSpec:
     rating: int | None = None
     """The rating of the opponent or, for the strategy like, of the people it imitates, as an input to the
     models; None if unknown."""
+    exploit: ExploitParams = field(default_factory=ExploitParams)
+    trust: float = 1.0
+    """How far the strategy exploit believes its model of the opponent, from 0 to 1."""
     engine: EngineSettings | None = None
     """Settings of the player's external engine (see `engine_for`); None if the player needs no engine."""
 
@@ -135,8 +146,8 @@ def parse_spec(text: str) -> PlayerSpec:
 
     ::
 
-        KIND[:KEY=VALUE,KEY=VALUE...]           KIND: standard, trappy, strong, opponent_model, calibrated,
-                                                tempting, like
+        KIND[:KEY=VALUE,KEY=VALUE...]           KIND: standard, trappy, strong, exploit, opponent_model,
+                                                calibrated, tempting, like
         KIND:engine=COMMAND[,KEY=VALUE...]      KIND: trappy_uci, standard_uci, opponent_model_uci, ...
         human[:KEY=VALUE,KEY=VALUE...]
         PROTOCOL:COMMAND[; KEY=VALUE]...        PROTOCOL: nboard, gtp, uci, ucci
@@ -217,6 +228,8 @@ class _Part(Enum):
     PEOPLE = auto()
     VALUE = auto()
     """A field of `OpponentParams`."""
+    EXPLOIT = auto()
+    """A field of `ExploitParams`."""
     SOURCES = auto()
     SHALLOW = auto()
     ENGINE = auto()
@@ -257,6 +270,7 @@ def _parse_our_spec(text: str, kind: Strategy, rest: str) -> OurSpec:
             text=text,
             kind=kind,
             params=TrapParams(**settings[_Part.PARAMS]),
+            exploit=ExploitParams(**settings[_Part.EXPLOIT]),
             sources=tuple(settings[_Part.SOURCES].items()),
             people=ModelSettings(**settings[_Part.PEOPLE], value=OpponentParams(**settings[_Part.VALUE])),
             engine=EngineSettings(game=game, options=tuple(settings[_Part.OPTIONS].items()), **engine)
@@ -368,6 +382,12 @@ def _temperature(value: str) -> float:
     return temperature
 
 
+def _share(value: str) -> float:
+    if not 0 <= (share := _number(value)) <= 1:  # nor NaN
+        raise ValueError("it must be 0 to 1")
+    return share
+
+
 def _command(value: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(value))
@@ -389,7 +409,10 @@ def _parse_choice(*known: str) -> Callable[[str], str]:
 
 _STRONG = _Audience("the strong player", lambda kind: kind.searches_selectively)
 _LOOKING_UP = _Audience("the strong player and standard_uci", lambda kind: kind.looks_up)
-_MODELLING = _Audience("players that model the opponent", lambda kind: kind.models_opponent)
+_MODELLING = _Audience(
+    "opponent_model and calibrated", lambda kind: kind.models_opponent and not kind.weighs_errors
+)
+_EXPLOITING = _Audience("exploit", lambda kind: kind.weighs_errors)
 _WITH_MODELS = _Audience(
     "players that model the opponent or play as people do", lambda kind: kind.uses_people_models
 )
@@ -429,6 +452,13 @@ _OUR_KEYS: Mapping[str, _Key] = {
     "least_percent": _Key(_number, "", _Part.VALUE, _MODELLING),
     "value_scale": _Key(OpponentScale, "scale", _Part.VALUE, _MODELLING),
     "checkmate_centi": _Key(_parse_integer_range(1, _MAX_CENTI), "", _Part.VALUE, _MODELLING),
+    "trust": _Key(_share, audience=_EXPLOITING),
+    "exploit_percent": _Key(_number, "budget_percent", _Part.EXPLOIT, _EXPLOITING),
+    "bank_percent": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
+    "flatness": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
+    "margin_percent": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
+    "cap_percent": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
+    "cost_factor": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
     **{key: _Key(str, "", _Part.SOURCES, _LOOKING_UP) for key in ROOT_SOURCES},
 }
 _ENGINE_KEYS: Mapping[str, _Key] = {

@@ -542,6 +542,12 @@ def _pick_source(moment: _Moment) -> Sentence | None:
                 "no trap was intended.",
                 arguments,
             )
+        case SearchMode.EXPLOIT:
+            return Sentence(
+                "{bot} compared the moves nearly as good as the best one of her strong search, {plies} plies "
+                "deep{score}, by the errors that she expects.",
+                arguments,
+            )
         case SearchMode.BOOK:
             return Sentence(
                 "This move is from an opening book{origin}{score}; no trap was intended.", arguments

@@ -359,6 +359,13 @@ def _build_report(
     )
 
 
+def _trouble(decision: Decision) -> str:
+    """Why the strategy could not use its model of the opponent; empty if it could, or has none."""
+    if decision.exploit is not None and decision.exploit.trouble:
+        return decision.exploit.trouble
+    return "" if decision.model_use is None else decision.model_use.trouble
+
+
 def _sets_traps(strategy: str) -> bool:
     """Whether a recorded strategy sets traps on purpose; False if unknown (strategies of other engines)."""
     kind = STRATEGIES.get(strategy)
@@ -450,7 +457,7 @@ def decision_report(
         draw=_draw(before, decision),
         refusal=_refusal(before, decision),
         model=decision.model,
-        trouble="" if decision.model_use is None else decision.model_use.trouble,
+        trouble=_trouble(decision),
         depth=decision.depth,
         time_s=decision.time_s,
         state=made.state,

@@ -338,7 +338,10 @@ def _search(decision: DecisionReport) -> str:
         return f"depth {decision.depth}"
     if source is not None:
         found = f"depth {pick.depth} by {source.name}"
-    elif decision.search_mode != SearchMode.STRONG:  # an opening book or an endgame tablebase
+    elif decision.search_mode not in (
+        SearchMode.STRONG,
+        SearchMode.EXPLOIT,
+    ):  # an opening book or an endgame tablebase
         found = f"{decision.search_mode} ({pick.origin})" if pick.origin else decision.search_mode
     else:
         found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} % confidence"

@@ -108,6 +108,10 @@ class Background:
     imitated: Person | None = None
     """The person whose play a strategy imitates: rating on the model's scale, and our own clock; None: no
     strategy imitates anybody."""
+    trust: float = 0.5
+    """How far the model of the person is believed, from 0 to 1 (`engine.opponents.trust`)."""
+    spent: float = 0.0
+    """What the strategy exploit has given up in the game (`engine.opponents.exploit_value.given_up`)."""
     side_time_s: float | None = None
     """`engine.human.person_prior.estimated_side_time_s` of the game; None if unknown."""
 
@@ -227,13 +231,16 @@ class OpponentModelSearch:
         return OpponentModelUse(self.value, self._background.person, human, trouble, state)
 
     def _state_use(self, decision: Decision) -> StateUse | None:
-        known, valued = self._background.known, [c for c in decision.candidates if c.value is not None]
+        known, valued = self._background.known, [c for c in decision.candidates if self._is_valued(c)]
         uses = {c.move: use for c in valued if (use := self._uses.get(self._key(c))) is not None}
         if known is None or not uses:
             return None
         best = max(valued, key=lambda c: c.raw_centi)
         playable = dict.fromkeys((decision.move, best.move))
         return StateUse(known.version, known.games, tuple(uses[move] for move in playable if move in uses))
+
+    def _is_valued(self, candidate: Candidate) -> bool:
+        return candidate.value is not None or self._key(candidate) in self._uses
 
     def model(self, candidates: Iterable[Candidate]) -> ModelInfo | None:
         """The model that predicted the replies' probabilities; None if no reply has a probability."""
@@ -267,6 +274,34 @@ class OpponentModelSearch:
         self._query_human_model(within)
 
         return [self._with_replies_searched(c, profiler, depth) if c.move in within else c for c in found]
+
+    def with_probabilities(self, moves: Sequence[Candidate]) -> list[Candidate]:
+        """The given moves with the probabilities of all replies, of which none is searched.
+
+        Raises:
+            BadModel: See `from_profiler`.
+            Stopped: See `from_profiler`.
+        """
+        self._query_human_model([each.move for each in moves])
+        found = []
+        for each in moves:
+            texts = self._reply_texts(each.move)
+            replies = tuple(
+                ReplyProfile(text, (), UNSEARCHED, probability=p)
+                for text, p in zip(texts, self._predicted[each.move], strict=True)
+            )
+            found.append(replace(each, replies=replies, complete=False))
+        return found
+
+    def with_replies(self, moves: Sequence[Candidate], profiler: Profiler, depth: int) -> list[Candidate]:
+        """The given moves with the probabilities of all replies; their raw values must be exact.
+
+        Raises:
+            BadModel: See `from_profiler`.
+            Stopped: See `from_profiler`.
+        """
+        self._query_human_model([each.move for each in moves])
+        return [self._with_replies_searched(each, profiler, depth) for each in moves]
 
     def _with_replies_searched(self, candidate: Candidate, profiler: Profiler, depth: int) -> Candidate:
         self._check_stop()

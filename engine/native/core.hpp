@@ -68,6 +68,15 @@ struct ThinkLimits {
     std::uint64_t nodes = 0;  // approximate limit on visited positions; 0: no limit
 };
 
+// What `Core::probe` searches.
+struct ProbeLimits {
+    int depth;           // plies
+    int alpha;           // the window, in centi-units for the side to move
+    int beta;
+    int confidence;      // as of `ThinkLimits`
+    int contempt_centi;  // as of `ThinkLimits`
+};
+
 // Result of the strong search.
 struct ThinkResult {
     static constexpr int kMaxLine = 64;
@@ -137,6 +146,14 @@ class Core {
         return result;
     }
 
+    // The score of a position by selective search to a fixed depth: an estimate inside the window, else a bound
+    // (fail-soft); the game must not be over.  Uses and fills the table of the latest `think`.  Throws Stopped.
+    int probe(const Position& p, const ProbeLimits& limits, const StopFlag& stop) {
+        int score = 0;
+        if (!try_probe(p, limits, stop, score)) throw Stopped{};
+        return score;
+    }
+
     // The exact result of the game and a move that achieves it; the game must not be over.  Throws Stopped.
     SolveResult solve(const Position& p, const StopFlag& stop) {
         SolveResult result{};
@@ -162,6 +179,7 @@ class Core {
                               ProfileSink& sink) = 0;
     virtual bool try_think(const Position& p, const ThinkLimits& limits, const StopFlag& stop,
                            ThinkResult& result) = 0;
+    virtual bool try_probe(const Position& p, const ProbeLimits& limits, const StopFlag& stop, int& score) = 0;
     virtual bool try_solve(const Position& p, const StopFlag& stop, SolveResult& result) = 0;
 };
 

@@ -104,6 +104,13 @@ class UnitCore final : public Core<typename G::Position> {
         return strong_.think(p, limits, stop, result);
     }
 
+    bool try_probe(const Position& p, const ProbeLimits& limits, const StopFlag& stop, int& score) override {
+        return unless_stopped([&] {
+            score = strong_.probe(p, limits, stop);
+            return true;
+        });
+    }
+
     bool try_solve(const Position& p, const StopFlag& stop, SolveResult& result) override {
         if constexpr (!Solves<Strong, G>) return false;
         ThinkResult thought;

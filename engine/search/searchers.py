@@ -217,6 +217,41 @@ class NativeSearcher:
         text = self._game.move_text
         return SearchResult(text(move), score, depth, confidence, solved, tuple(map(text, line)), nodes)
 
+    def probe(
+        self,
+        position: Any,
+        depth: int,
+        alpha: int,
+        beta: int,
+        stop: StopFlag,
+        *,
+        confidence_percent: int = 73,
+        contempt_centi: int = 0,
+    ) -> int:
+        """The score of a position by one iteration of the selective search, to a fixed depth.
+
+        It uses and fills the hash table of the latest `think`, so it costs little on positions that `think`
+        has visited.
+
+        Args:
+            position: A position in which the game is not over.
+            depth: Depth in plies, 1 to `Game.deepest_search`.
+            alpha: Lower limit of the window, in centi-units for the side to move.
+            beta: Upper limit of the window.
+            stop: Ends the search early.
+            confidence_percent: See `think`.
+            contempt_centi: See `think`.
+
+        Returns:
+            An estimate inside the window; outside it, a bound on the estimate (fail-soft).
+
+        Raises:
+            Stopped: The flag was set before the iteration was complete.
+            ValueError: The game is over, or a limit is out of range.
+        """
+        native = self._game.native_position(position)
+        return self._core.probe(native, depth, alpha, beta, confidence_percent, contempt_centi, stop)
+
 
 def _tempting_reply(reply: str, scores: tuple[int, ...], most: int, least: int, raw: int) -> ReplyProfile:
     if len(scores) == SHALLOW_SCORES:

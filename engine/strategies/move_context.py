@@ -15,7 +15,7 @@ from engine.human.opponent_model_search import Background, GameModels, OpponentM
 from engine.human.shallow import ShallowModel
 from engine.lookup.source import LookupMove, RootSource
 from engine.opponents.pair_value import PairRatings
-from engine.params import RandomisedParams, TrapParams
+from engine.params import ExploitParams, RandomisedParams, TrapParams
 from engine.protocols.engine_source import EngineSource
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher, exact_score, principal_variation
@@ -76,6 +76,8 @@ class Resources:
     """Whether won games are won by selective search, without traps (`engine.strategies.technique`)."""
     proves: bool = False
     """Whether a move that is preferred to the best one must be proved (`engine.strategies.proof`)."""
+    exploit: ExploitParams | None = None
+    """Settings of the strategy exploit; None for the defaults."""
     ratings: PairRatings | None = None
     """Our rating and the opponent's; None if one is unknown."""
 

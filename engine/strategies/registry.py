@@ -3,6 +3,7 @@
 from engine.errors import BadSettings
 from engine.games import ENGINE_GAMES
 from engine.strategies.calibrated import CALIBRATED
+from engine.strategies.exploit import EXPLOIT
 from engine.strategies.gentle import GENTLE
 from engine.strategies.like import LIKE
 from engine.strategies.on_engine import CALIBRATED_UCI, OPPONENT_MODEL_UCI, STANDARD_UCI, TRAPPY_UCI
@@ -20,6 +21,7 @@ STRATEGIES: dict[str, Strategy] = {
         STANDARD,
         TRAPPY,
         STRONG,
+        EXPLOIT,
         OPPONENT_MODEL,
         CALIBRATED,
         TEMPTING,

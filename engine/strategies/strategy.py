@@ -40,6 +40,8 @@ class Strategy(ABC):
     """Whether the strategy uses reply probabilities learned from games (`engine.human.calibrated`)."""
     models_opponent: ClassVar[bool] = False
     """Whether the strategy needs a model of the opponent."""
+    weighs_errors: ClassVar[bool] = False
+    """Whether the strategy weighs the opponent's errors (`engine.opponents.exploit_value`)."""
     searches_selectively: ClassVar[bool] = False
     """Whether the strategy uses the selective search."""
     looks_up: ClassVar[bool] = False

@@ -41,6 +41,22 @@ inline int depth_in_range(int depth, int least, int most) {
     return depth;
 }
 
+inline void check_window(int alpha, int beta) {
+    if (alpha >= beta || alpha < -kInfinity || beta > kInfinity) {
+        throw nb::value_error("the window must be -INFINITY <= alpha < beta <= INFINITY");
+    }
+}
+
+// Of the selective search.
+inline void check_options(int confidence, int contempt_centi) {
+    if (confidence != 73 && confidence != 87 && confidence != 95 && confidence != 99 && confidence != 100) {
+        throw nb::value_error("confidence must be 73, 87, 95, 99 or 100");
+    }
+    if (contempt_centi < -1'000 || contempt_centi > 1'000) {
+        throw nb::value_error("contempt_centi must be -1000 .. 1000");
+    }
+}
+
 // Receives the result of an analysis, and converts it to Python values.
 class Collector final : public ProfileSink {
    public:
@@ -115,6 +131,8 @@ class AnySearch {
                                          int won_gap_centi, bool swindle, const StopFlag& stop) = 0;
     virtual nb::tuple think(Argument argument, int depth, double seconds, int confidence, int threads,
                             int contempt_centi, const StopFlag& stop, std::uint64_t nodes) = 0;
+    virtual int probe(Argument argument, int depth, int alpha, int beta, int confidence, int contempt_centi,
+                      const StopFlag& stop) = 0;
     virtual int evaluate(Argument argument) = 0;
     virtual std::uint64_t nodes() const = 0;
 };
@@ -134,9 +152,7 @@ class GameSearch final : public AnySearch {
     }
 
     int search(Argument argument, int depth, int alpha, int beta, const StopFlag& stop) override {
-        if (alpha >= beta || alpha < -kInfinity || beta > kInfinity) {
-            throw nb::value_error("the window must be -INFINITY <= alpha < beta <= INFINITY");
-        }
+        check_window(alpha, beta);
         const Position p = Binding::position(argument);
         depth_in_range(depth, 0, Binding::kMaxDepth);
         const nb::gil_scoped_release release;
@@ -228,13 +244,8 @@ class GameSearch final : public AnySearch {
                     const StopFlag& stop, std::uint64_t nodes) override {
         const Position p = ongoing(argument);
         if (!(seconds >= 0 && seconds <= kMaxSeconds)) throw nb::value_error("seconds must be 0 .. 1e6");
-        if (confidence != 73 && confidence != 87 && confidence != 95 && confidence != 99 && confidence != 100) {
-            throw nb::value_error("confidence must be 73, 87, 95, 99 or 100");
-        }
+        check_options(confidence, contempt_centi);
         if (threads < 1 || threads > 64) throw nb::value_error("threads must be 1 .. 64");
-        if (contempt_centi < -1'000 || contempt_centi > 1'000) {
-            throw nb::value_error("contempt_centi must be -1000 .. 1000");
-        }
         const ThinkLimits limits{depth_in_range(depth, 1, Binding::kMaxDepth), seconds, confidence, threads,
                                  contempt_centi, nodes};
         ThinkResult found;
@@ -247,6 +258,17 @@ class GameSearch final : public AnySearch {
         for (int i = 0; i < found.line_length; ++i) line.append(found.line[i]);
         return nb::make_tuple(found.move, found.score_centi, found.depth, found.confidence, found.solved,
                               nb::tuple(line), found.nodes);
+    }
+
+    int probe(Argument argument, int depth, int alpha, int beta, int confidence, int contempt_centi,
+              const StopFlag& stop) override {
+        const Position p = ongoing(argument);
+        check_window(alpha, beta);
+        check_options(confidence, contempt_centi);
+        const ProbeLimits limits{depth_in_range(depth, 1, Binding::kMaxDepth), alpha, beta, confidence, contempt_centi};
+        const nb::gil_scoped_release release;
+        const Use use(busy_);
+        return core_->probe(p, limits, stop);
     }
 
     nb::tuple solve(Argument argument, const StopFlag& stop) {
@@ -346,6 +368,11 @@ inline void bind_any_search(nb::module_& m) {
              "object give the same, if there is no clock and one thread.  Stopped early, it answers with what it\n"
              "has.  Releases the GIL.  Raises Stopped when the flag is set too early for any answer, ValueError for\n"
              "bad arguments or a game that is over.")
+        .def("probe", &AnySearch::probe, "position"_a, "depth"_a, "alpha"_a, "beta"_a, "confidence"_a,
+             "contempt_centi"_a, "stop"_a,
+             "Score in centi-units for the side to move by one iteration of `think`'s search, to a fixed depth: an\n"
+             "estimate inside the window, else a bound (fail-soft).  Uses and fills the table of the latest `think`.\n"
+             "The arguments are those of `think`.  Raises as `search` does, and ValueError if the game is over.")
         .def("evaluate", &AnySearch::evaluate, "position"_a,
              "Static evaluation in centi-units for the side to move.")
         .def_prop_ro("nodes", &AnySearch::nodes, "Positions visited since this object was made.");

@@ -56,6 +56,11 @@ class FullWidth {
         return true;
     }
 
+    // See `Core::probe`. May throw Unwind.
+    int probe(const Position& p, const ProbeLimits& limits, const StopFlag& stop) {
+        return search_.search(game_.root(p), limits.depth, limits.alpha, limits.beta, stop);
+    }
+
    private:
     static constexpr double kIterationCostRatio = 3.0;  // time of an iteration relative to the one before
 

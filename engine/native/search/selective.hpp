@@ -241,6 +241,13 @@ class SelectiveWorker {
         }
     }
 
+    // The score of one iteration in a given window: a bound outside it (fail-soft).
+    int bounded(int depth, int alpha, int beta) {
+        root_depth_ = depth;
+        null_from_ = 0;
+        return search_root(depth, alpha, beta);
+    }
+
     // Searches for a mate in this many moves by brute force: iterations would find it later where it begins with a
     // sacrifice, and may miss the shortest one.
     bool find_mate(int moves) {
@@ -1005,6 +1012,14 @@ class SelectiveSearch {
         return result.depth > 0;
     }
 
+    // See `Core::probe`. May throw Unwind.
+    int probe(const Position& p, const ProbeLimits& limits, const StopFlag& stop) {
+        root_ = game_.root(p);
+        worker_.start(root_, stop, limits.contempt_centi);
+        race_.begin();
+        return centi_of(worker_.bounded(limits.depth, inner(limits.alpha), inner(limits.beta)));
+    }
+
     std::uint64_t nodes() const { return worker_.nodes() + helpers_.nodes(); }
 
    private:
@@ -1120,18 +1135,29 @@ class SelectiveSearch {
     void report(int score) {
         result_->move = worker_.move(0);
         result_->solved = selective::is_mate(score);
-        if (result_->solved) {
-            // The `result` of the mated position at the end of the line, from the root's view.
-            const int end = game_.ply(root_) + selective::kMate - std::abs(score);
-            result_->score_centi = score > 0 ? -lost_after(end) : lost_after(end);
-        } else {
-            const int most = selective::kMostEvaluation;
-            result_->score_centi = score > most ? most : score < -most ? -most : score;
-        }
+        result_->score_centi = centi_of(score);
         Line line = worker_.line();
         worker_.continue_line(line, result_->depth);
         result_->line_length = line.length;
         for (int i = 0; i < line.length; ++i) result_->line[i] = line.move[i];
+    }
+
+    // The search's score of the root in centi-units.
+    int centi_of(int score) const {
+        if (selective::is_mate(score)) {
+            // The `result` of the mated position at the end of the line, from the root's view.
+            const int end = game_.ply(root_) + selective::kMate - std::abs(score);
+            return score > 0 ? -lost_after(end) : lost_after(end);
+        }
+        const int most = selective::kMostEvaluation;
+        return score > most ? most : score < -most ? -most : score;
+    }
+
+    // The limit of a window on the search's scale.
+    static int inner(int centi) {
+        return centi <= -selective::kMostEvaluation  ? selective::kNone
+               : centi >= selective::kMostEvaluation ? -selective::kNone
+                                                     : centi;
     }
 
     const G& game_;

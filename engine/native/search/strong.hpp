@@ -177,6 +177,12 @@ class StrongWorker {
         }
     }
 
+    // The score of one iteration in a given window: a bound outside it (fail-soft).
+    int bounded(int depth, int level, int alpha, int beta) {
+        set_level(level);
+        return search_root(depth, alpha, beta);
+    }
+
     // Of the last iteration, finished or not.
     const Line& line() const { return line_; }
     int score() const { return score_; }
@@ -596,8 +602,7 @@ class StrongSearch {
         table_.new_search();
         const bool is_alone = limits.threads == 1;
         worker_.start(root_, deadline, is_alone ? nullptr : &team_);
-        first_level_ = 0;
-        while (strong::kLevels[first_level_].percent < limits.confidence) ++first_level_;
+        first_level_ = level_of(limits.confidence);
         if (!is_alone) {
             team_.begin();
             ending_team_.begin();
@@ -606,6 +611,16 @@ class StrongSearch {
         helpers_.run(*this, limits.threads - 1, table_, game_);
         result.nodes = nodes() - nodes_before;
         return result.depth > 0;
+    }
+
+    // See `Core::probe`. May throw Unwind.
+    int probe(const Position& p, const ProbeLimits& limits, const StopFlag& stop) {
+        root_ = game_.root(p);
+        worker_.start(root_, stop, nullptr);
+        const int level = level_of(limits.confidence);
+        const int most = level == strong::kFullWidth ? limits.depth : std::min(limits.depth, plies_left());
+        const int low = std::max(limits.alpha, strong::kNone);
+        return centi_of(worker_.bounded(most, level, low, std::min(limits.beta, -strong::kNone)), level);
     }
 
     std::uint64_t nodes() const {
@@ -754,12 +769,24 @@ class StrongSearch {
 
     void report_line(int score) {
         result_->move = worker_.move(0);
-        const bool is_decided = is_full_width() && (score >= strong::kDecided || score <= -strong::kDecided);
-        const int beyond = is_decided ? kWin - strong::kDecided : 0;
-        result_->score_centi = score > 0 ? score + beyond : score - beyond;
+        result_->score_centi = centi_of(score, first_level_);
         Line line = worker_.line();
         worker_.continue_line(line);
         put(line);
+    }
+
+    static int level_of(int confidence) {
+        int level = 0;
+        while (strong::kLevels[level].percent < confidence) ++level;
+        return level;
+    }
+
+    // The search's score in centi-units.
+    static int centi_of(int score, int level) {
+        const bool is_decided =
+            level == strong::kFullWidth && (score >= strong::kDecided || score <= -strong::kDecided);
+        const int beyond = is_decided ? kWin - strong::kDecided : 0;
+        return score > 0 ? score + beyond : score - beyond;
     }
 
     void put_line_of(int move) {

@@ -39,7 +39,9 @@ values = st.builds(
     budget_percent=st.sampled_from([0.0, 3.0, 30.0]),
     least_percent=st.sampled_from([0.0, 2.0, 20.0]),
 )
-PERSON_KINDS = tuple(name for name, kind in STRATEGIES.items() if kind.models_opponent)
+PERSON_KINDS = tuple(
+    name for name, kind in STRATEGIES.items() if kind.models_opponent and not kind.weighs_errors
+)
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1"
 
 

@@ -59,11 +59,22 @@ def short_stop() -> StopFlag:
 @given(st.data())
 @settings(max_examples=300, deadline=None)
 def test_searches_take_anything(data: st.DataObject) -> None:
+    pairs, small = st.tuples(boards, boards), st.one_of(numbers, st.integers(0, 8))
     calls: dict[str, list[st.SearchStrategy[Any]]] = {
-        "search": [boards, boards, numbers, numbers, numbers],
-        "trappy_candidates": [boards, boards, numbers, st.integers(-1, 3), numbers, st.booleans()],
+        "search": [pairs, small, numbers, numbers],
+        "probe": [pairs, small, numbers, numbers, st.sampled_from([73, 100, 0]), st.integers(-1001, 1001)],
+        "trappy_candidates": [
+            pairs,
+            small,
+            st.integers(-1, 3),
+            numbers,
+            st.booleans(),
+            st.sampled_from([b"", expected_table(300.0), b"odd"]),
+            st.floats(),
+            st.floats(),
+        ],
         "tempting_candidates": [
-            st.tuples(boards, boards),
+            pairs,
             st.integers(2, 6),
             st.sampled_from([b"", expected_table(300.0), b"odd"]),
             st.sampled_from([weight_table(), b""]),
@@ -71,14 +82,14 @@ def test_searches_take_anything(data: st.DataObject) -> None:
             st.booleans(),
         ],
         "think": [
-            boards,
-            boards,
-            numbers,
+            pairs,
+            small,
             st.floats(),
             st.sampled_from([73, 99, 100, 0]),
             st.integers(-1, 3),
+            st.integers(-1001, 1001),
         ],
-        "solve": [boards, boards],
+        "solve": [pairs],
     }
     name = data.draw(st.sampled_from(list(calls)))
     arguments = [data.draw(mixed(strategy)) for strategy in calls[name]]

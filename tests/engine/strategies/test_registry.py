@@ -33,6 +33,7 @@ def test_the_table() -> None:
         "standard",
         "trappy",
         "strong",
+        "exploit",
         "opponent_model",
         "calibrated",
         "tempting",
@@ -48,19 +49,34 @@ def test_the_table() -> None:
     engines = {"trappy_uci", "standard_uci", "opponent_model_uci", "calibrated_uci"}
     people = {"opponent_model", "calibrated", "opponent_model_uci", "calibrated_uci"}
     assert names_where("asks_engine") == engines
-    assert names_where("models_opponent") == people
+    assert names_where("models_opponent") == people | {"exploit"}
+    assert names_where("weighs_errors") == {"exploit"}
     assert names_where("is_calibrated") == {"calibrated", "calibrated_uci"}
-    assert names_where("sets_traps") == people | {"trappy", "trappy_uci", "tempting", "randomised"}
+    assert names_where("sets_traps") == people | {
+        "exploit",
+        "trappy",
+        "trappy_uci",
+        "tempting",
+        "randomised",
+    }
     assert names_where("draws_decisions") == {"randomised"}
     assert names_where("has_level") == {"gentle"}
     assert names_where("imitates_people") == {"like"}
-    assert names_where("uses_people_models") == people | {"like"}
-    assert names_where("searches_selectively") == {"strong"}
+    assert names_where("uses_people_models") == people | {"exploit", "like"}
+    assert names_where("searches_selectively") == {"strong", "exploit"}
     assert names_where("plays_engine_games") == {"trappy_uci", "standard_uci"}
     assert names_where("plays_engine_moves") == {"standard_uci"}
-    assert names_where("looks_up") == {"strong", "standard_uci"}
+    assert names_where("looks_up") == {"strong", "exploit", "standard_uci"}
     assert strategies_in_comparison() == ("standard", "trappy")
-    assert own_strategies() == ("standard", "trappy", "strong", "opponent_model", "calibrated", "tempting")
+    assert own_strategies() == (
+        "standard",
+        "trappy",
+        "strong",
+        "exploit",
+        "opponent_model",
+        "calibrated",
+        "tempting",
+    )
 
 
 @pytest.mark.parametrize("kind", STRATEGIES.values(), ids=STRATEGIES)
@@ -80,7 +96,7 @@ def test_what_goes_together(kind: Strategy) -> None:
 def test_kinds_by_name() -> None:
     assert strategy_named("trappy") is TRAPPY
     known = (
-        "standard, trappy, strong, opponent_model, calibrated, tempting, randomised, gentle, "
+        "standard, trappy, strong, exploit, opponent_model, calibrated, tempting, randomised, gentle, "
         "like, trappy_uci, standard_uci, opponent_model_uci, calibrated_uci"
     )
     with pytest.raises(ValueError, match=f"^no strategy named 'clever'; known: {known}$"):

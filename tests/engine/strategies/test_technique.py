@@ -76,7 +76,7 @@ def test_a_won_game_is_won_by_selective_search(kind: str, text: str) -> None:
     whole = complete(decision, make_searcher("chess", 4), StopFlag())
     for each in (decision, whole):
         verify(Decision.from_record(each.to_record()))
-    if kind != "strong":
+    if not strategy_named(kind).searches_selectively:
         assert choose(kind, text, wins_plainly=False).search_mode == SearchMode.EXACT
 
 
@@ -129,7 +129,7 @@ def test_the_tables_win_a_won_game(kind: str) -> None:
     whole = complete(decision, make_searcher("chess", 4), StopFlag())
     for each in (decision, whole):
         verify(Decision.from_record(each.to_record()))
-    if kind != "strong":
+    if not strategy_named(kind).searches_selectively:
         for score_centi in (0, -WIN_CENTI, None):
             assert choose(kind, KRK, source=table(score_centi)).search_mode == SearchMode.STRONG
         assert decision.pick is not None

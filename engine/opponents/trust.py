@@ -1,0 +1,68 @@
+"""How far the model of people is believed for one opponent, from what the opponent replied.
+
+After each reply to a move whose replies were predicted, the prediction is compared with the alternative that
+the opponent simply plays well: a softmax of the expected scores after the replies, averaged over strengths.
+The ratio of the two probabilities is the evidence of the reply (a Bayes factor), and the trust is the
+posterior probability of the people model. It begins at `UNKNOWN` for a person, and at 0 for a program, where
+it stays.
+"""
+
+import math
+from collections.abc import Iterable
+
+from engine.decision import ExploitUse
+from engine.expected import expected_score
+
+UNKNOWN = 0.5
+"""Trust in the model of a person of whom nothing is known."""
+TEMPERATURES = (20.0, 100.0, 300.0, 1000.0)
+"""Strengths of the alternative: temperatures in hundredths of a per cent of expected score."""
+OTHERS = 0.05
+"""The alternative's probability of all replies together that were not weighed."""
+MIN_P = 0.005
+"""Probability of a reply that a model excludes: no model is that sure."""
+MAX_EVIDENCE = math.log(20)
+"""No single reply counts more."""
+MIN_TRUST, MAX_TRUST = 0.02, 0.98
+"""Limits of the trust at the end of a game, so that a later game may change it."""
+
+
+def reply_evidence(use: ExploitUse, move: str, reply: str) -> float | None:
+    """The logarithm of the Bayes factor of a reply; positive if the model of people predicted it better.
+
+    Args:
+        use: How the move was chosen.
+        move: Our move.
+        reply: The reply that was played.
+
+    Returns:
+        The evidence; None if there is none, because the replies were not weighed, or there is only one.
+    """
+    weighed = next((each for each in use.contenders if each.move == move), None)
+    if weighed is None or len(weighed.replies) < 2:
+        return None
+    values = [-expected_score(each.score_centi, use.scale_centi) for each in weighed.replies]
+    at = next((number for number, each in enumerate(weighed.replies) if each.reply == reply), None)
+    rest = 1 - math.fsum(each.probability for each in weighed.replies)
+    if at is None:  # neither likely nor the best
+        p, q = rest, OTHERS
+    else:
+        shares = []
+        for temperature in TEMPERATURES:
+            weights = [math.exp((value - max(values)) / temperature) for value in values]
+            shares.append(weights[at] / math.fsum(weights))
+        p, q = weighed.replies[at].probability, (1 - OTHERS) * math.fsum(shares) / len(shares)
+    return max(-MAX_EVIDENCE, min(MAX_EVIDENCE, math.log(max(MIN_P, p) / max(MIN_P, q))))
+
+
+def trust_after(prior: float, evidence: Iterable[float]) -> float:
+    """The trust after some replies.
+
+    Args:
+        prior: The trust before them; at 0 and 1 it stays.
+        evidence: `reply_evidence` of each reply.
+    """
+    if not 0 < prior < 1:
+        return prior
+    log_odds = math.log(prior / (1 - prior)) + math.fsum(evidence)
+    return max(MIN_TRUST, min(MAX_TRUST, 1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds))))))

@@ -1,0 +1,93 @@
+"""Trust: which replies speak for the model of people, and how fast the trust follows."""
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.decision import Contender, ExploitUse, WeighedReply
+from engine.expected import expected_score
+from engine.opponents.trust import (
+    MAX_EVIDENCE,
+    MAX_TRUST,
+    MIN_P,
+    MIN_TRUST,
+    OTHERS,
+    TEMPERATURES,
+    UNKNOWN,
+    reply_evidence,
+    trust_after,
+)
+from engine.params import ExploitParams
+
+SCALE = 100.0
+GOOD, BAD = 0, 150
+"""Our scores after the best reply and after an error."""
+USE = ExploitUse(ExploitParams(), 1.0, 0.0, SCALE, 0)
+
+
+def weighed(*replies: tuple[str, float, int]) -> ExploitUse:
+    return replace(USE, contenders=(Contender("m", 0, tuple(WeighedReply(*each) for each in replies), 0.0),))
+
+
+def evidence(use: ExploitUse, reply: str) -> float:
+    found = reply_evidence(use, "m", reply)
+    assert found is not None
+    return found
+
+
+TRAP = weighed(("good", 0.3, GOOD), ("bad", 0.6, BAD))
+
+
+def test_an_expected_error_speaks_for_the_model_and_the_best_reply_against_it() -> None:
+    assert evidence(TRAP, "bad") > 1
+    assert evidence(TRAP, "good") < -0.5
+    assert evidence(TRAP, "other") == pytest.approx(math.log(0.1 / OTHERS))
+
+
+def test_evidence_by_hand() -> None:
+    lost = expected_score(BAD, SCALE) - expected_score(GOOD, SCALE)
+    shares = [1 / (1 + math.exp(lost / temperature)) for temperature in TEMPERATURES]
+    q = (1 - OTHERS) * sum(shares) / len(shares)
+    assert evidence(TRAP, "bad") == pytest.approx(min(MAX_EVIDENCE, math.log(0.6 / max(MIN_P, q))))
+
+
+def test_no_evidence() -> None:
+    assert reply_evidence(weighed(("only", 1.0, GOOD)), "m", "only") is None
+    assert reply_evidence(USE, "m", "bad") is None
+    assert reply_evidence(TRAP, "other", "bad") is None
+
+
+@given(st.lists(st.floats(-MAX_EVIDENCE, MAX_EVIDENCE), max_size=60), st.floats(0.01, 0.99))
+def test_the_trust_is_a_posterior_within_limits(some: list[float], prior: float) -> None:
+    trust = trust_after(prior, some)
+    odds = prior / (1 - prior) * math.exp(max(-20, min(20, math.fsum(some))))
+    assert trust == pytest.approx(max(MIN_TRUST, min(MAX_TRUST, odds / (1 + odds))), rel=1e-6)
+
+
+@pytest.mark.parametrize("prior", [0.0, 1.0])
+def test_certainty_stays(prior: float) -> None:
+    assert trust_after(prior, [3.0, -3.0, -3.0]) == prior
+
+
+@pytest.mark.parametrize(("is_person", "least", "most"), [(True, 0.9, 1.0), (False, 0.0, 0.1)])
+def test_persons_and_programs_are_told_apart_within_a_game(
+    is_person: bool, least: float, most: float
+) -> None:
+    """Twenty replies of somebody who plays as the model says, and of somebody who plays well."""
+    trusts = []
+    for seed in range(40):
+        rng = random.Random(seed)
+        some = []
+        for _ in range(20):
+            scores = [0, *sorted(rng.randrange(0, 400) for _ in range(5))]
+            weights = [rng.random() for _ in scores]
+            p = [each / sum(weights) for each in weights]
+            made = weighed(*((str(at), p[at], scores[at]) for at in range(len(scores))))
+            reply = rng.choices(range(len(scores)), p)[0] if is_person else rng.choices([0, 1], [9, 1])[0]
+            some.append(evidence(made, str(reply)))
+        trusts.append(trust_after(UNKNOWN, some))
+    assert least <= sorted(trusts)[len(trusts) // 2] <= most
