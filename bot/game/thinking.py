@@ -24,7 +24,7 @@ from bot.base.dialects import Capability
 from bot.game.assignment import imitated_rating
 from bot.game.repetition import Paths, recent_paths
 from bot.game.services import GameServices
-from bot.threads.exploit_facts import ExploitFacts, ExploitMemory
+from bot.threads.exploit_facts import ExploitMemory
 from bot.threads.fair_queue import JobRank
 from bot.threads.search_pool import JobStop
 from engine.decision import Decision, Person
@@ -35,6 +35,7 @@ from engine.human.person_prior import estimated_side_time_s
 from engine.lookup.source import LookupMove, SingleMoveSource
 from engine.move_chooser import MoveChooser, fallback_decision
 from engine.opponents.pair_value import PairRatings
+from engine.opponents.trust import ExploitFacts
 from engine.params import RandomisedParams
 from engine.person.choice import ReplyAdapter
 from engine.person.pace import max_thinking_time_s, thinking_time_s

@@ -26,8 +26,7 @@ from engine.human.reply_forecast import ReplyForecast
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource
 from engine.move_chooser import MoveChooser
-from engine.opponents.exploit_value import given_up
-from engine.opponents.trust import reply_evidence, trust_after
+from engine.opponents.trust import WeighedMove, facts_of
 from engine.protocols.engine_source import EngineSource
 from engine.protocols.external_engine import ExternalEngine
 from engine.protocols.process import EngineError
@@ -139,13 +138,13 @@ class OurPlayer:
         if self._player.strategy.imitates_people:
             background = Background(tuple(before), imitated=Person(self._rating, ours_s))
         else:
-            spent = sum(
-                given_up(decision.exploit, decision.move)
-                for _, decision in self.decisions
+            weighed = [
+                WeighedMove(ply, decision.move, decision.exploit)
+                for ply, decision in self.decisions
                 if decision.exploit is not None
-            )
+            ]
+            trust, spent = facts_of(self._trust, weighed, moves)
             person = Person(self._rating, their_s)
-            trust = trust_after(self._trust, self._evidence(moves))
             background = Background(tuple(before), person, trust=trust, spent=spent)
         limits = self._limits(position, allowance)
         decision = self._player.choose(position, limits, stop, background=background)
@@ -160,15 +159,6 @@ class OurPlayer:
             cpu_s=used_s(before_s, self._processor_time_s()),
             nodes=decision.nodes,
         )
-
-    def _evidence(self, moves: Sequence[str]) -> list[float]:
-        """What the opponent's replies of the game say about the model of people."""
-        found = (
-            reply_evidence(decision.exploit, decision.move, moves[ply + 1])
-            for ply, decision in self.decisions
-            if ply + 1 < len(moves) and decision.exploit is not None
-        )
-        return [each for each in found if each is not None]
 
     def _processor_time_s(self) -> float | None:
         """Processor time used so far, including that of the external engine, if there is one."""

@@ -290,7 +290,8 @@ class OpponentModelSearch:
                 ReplyProfile(text, (), UNSEARCHED, probability=p)
                 for text, p in zip(texts, self._predicted[each.move], strict=True)
             )
-            found.append(replace(each, replies=replies, complete=False))
+            known = replace(each, replies=replies, complete=False)
+            found.append(with_trap(known, self._params, swindle=True))
         return found
 
     def with_replies(self, moves: Sequence[Candidate], profiler: Profiler, depth: int) -> list[Candidate]:

@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from engine.decision import Decision, SearchMode
 from engine.expected import WHOLE, expected_score
 from engine.figure_9 import MIN_ERROR_COST, expected_scale_centi
+from engine.opponents.trust import TEMPERATURES
 
-TEMPERATURES = (20.0, 100.0, 300.0, 1000.0)
-"""Temperatures t, in hundredths of a per cent of expected score."""
 RANDOM_SHARES = (0.01, 0.1, 0.3)
 """Shares u of random replies."""
 MIN_REPLIES = 20

@@ -8,15 +8,18 @@ it stays.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from engine.decision import ExploitUse
 from engine.expected import expected_score
+from engine.opponents.exploit_value import given_up
 
 UNKNOWN = 0.5
 """Trust in the model of a person of whom nothing is known."""
 TEMPERATURES = (20.0, 100.0, 300.0, 1000.0)
-"""Strengths of the alternative: temperatures in hundredths of a per cent of expected score."""
+"""Temperatures of a softmax over replies, from strong to weak play, in hundredths of a per cent of expected
+score."""
 OTHERS = 0.05
 """The alternative's probability of all replies together that were not weighed."""
 MIN_P = 0.005
@@ -25,6 +28,39 @@ MAX_EVIDENCE = math.log(20)
 """No single reply counts more."""
 MIN_TRUST, MAX_TRUST = 0.02, 0.98
 """Limits of the trust at the end of a game, so that a later game may change it."""
+
+
+class WeighedMove(NamedTuple):
+    """A move of ours that was chosen by weighing the opponent's errors."""
+
+    ply: int
+    """Number of moves before it."""
+    move: str
+    use: ExploitUse
+
+
+class ExploitFacts(NamedTuple):
+    """See `engine.human.opponent_model_search.Background`."""
+
+    trust: float
+    spent: float
+
+
+def facts_of(prior: float, weighed: Iterable[WeighedMove], moves: Sequence[str]) -> ExploitFacts:
+    """What the strategy exploit knows before its next move.
+
+    Args:
+        prior: The trust at the game's start.
+        weighed: Its earlier choices, at most one for each ply; those that were taken back do not count.
+        moves: The moves of the game.
+    """
+    spent, evidence = 0.0, []
+    for ply, move, use in weighed:
+        if ply < len(moves) and moves[ply] == move:
+            spent += given_up(use, move)
+            if ply + 1 < len(moves):
+                evidence.append(reply_evidence(use, move, moves[ply + 1]) or 0.0)
+    return ExploitFacts(trust_after(prior, evidence), spent)
 
 
 def reply_evidence(use: ExploitUse, move: str, reply: str) -> float | None:

@@ -146,9 +146,10 @@ async def list_weighed(session: AsyncSession, game_id: int, after: int) -> dict[
 
 
 async def last_weighed(session: AsyncSession, game_id: int) -> Decision | None:
-    """The latest decision that weighed the errors of a game's opponent in an earlier game of the same kind.
+    """The latest decision that weighed the errors of a game's opponent in an earlier, similar game.
 
-    None if there is none, its record is damaged, or the opponent was forgotten.
+    The kind of game and the strategy are the same. None if there is none, its record is damaged, or the
+    opponent was forgotten.
     """
     if await is_person_of_game_forgotten(session, game_id):
         return None
@@ -157,7 +158,12 @@ async def last_weighed(session: AsyncSession, game_id: int) -> Decision | None:
         select(DecisionRow.record)
         .join(earlier, earlier.id == DecisionRow.game_id)
         .join(now, (now.opponent_id == earlier.opponent_id) & (now.game == earlier.game))
-        .where(now.id == game_id, earlier.id < now.id, DecisionRow.search_mode == SearchMode.EXPLOIT)
+        .where(
+            now.id == game_id,
+            earlier.strategy == now.strategy,
+            earlier.id < now.id,
+            DecisionRow.search_mode == SearchMode.EXPLOIT,
+        )
         .order_by(earlier.id.desc(), DecisionRow.id.desc())
         .limit(1)
     )
