@@ -156,6 +156,20 @@ class DirectMove:
 
 
 @dataclass(frozen=True, slots=True)
+class RootSearch:
+    """What the selective search found in the position before the move, whatever was played then."""
+
+    line: tuple[str, ...]
+    """Principal variation; it starts with the best move."""
+    score_centi: int
+    """Our score after the best move."""
+    depth: Size
+    """Depth in plies."""
+    nodes: Count
+    """Positions that the search visited."""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceInfo:
     """The other engine that produced a choice's scores, and its search settings."""
 
@@ -463,6 +477,8 @@ class Decision:
     """The source of the choice."""
     pick: DirectMove | None = None
     """The result that determined the move; None: the candidates' scores or a random choice determined it."""
+    root: RootSearch | None = None
+    """The selective search of the position; None if there was none, and in records of earlier versions."""
     source: SourceInfo | None = None
     """The other engine, if `search_mode` is ``engine`` or ``engine_move``."""
     variety_draw: VarietyDraw | None = field(default=None, metadata={OLD_NAMES: ("lot",)})
@@ -512,7 +528,9 @@ class Decision:
             del record["pick"]["origin"]
         if self.model_use is not None:
             record["model_use"] = _without_defaults(record["model_use"])
-        if self.tempting is None:  # what only one player uses does not lengthen the records of the others
+        if self.root is None:  # what only some players use does not lengthen the records of the others
+            del record["root"]
+        if self.tempting is None:
             del record["tempting"]
         if self.trial_draw is None:
             del record["trial_draw"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.decision import Candidate, Decision, DirectMove, SearchMode
+from engine.decision import Candidate, Decision, DirectMove, RootSearch, SearchMode
 from engine.errors import RecordError
 from engine.expected import PER_PERCENT, expected_score
 from engine.game import WIN_CENTI, Game
@@ -159,6 +159,9 @@ def think(
         move=result.move,
         pick=DirectMove(result.score_centi, result.depth, result.confidence_percent, result.solved),
         principal_variation=result.principal_variation,
+        root=RootSearch(
+            result.principal_variation or (result.move,), result.score_centi, result.depth, result.nodes
+        ),
     )
     decision = context.with_exact_choice(decision)
     return decision if decision.principal_variation else context.with_variation(decision)
