@@ -49,6 +49,8 @@ class SearchMode(StrEnum):
     (`Decision.variety_draw`)."""
     EXPLOIT = "exploit"
     """The errors that a person is expected to make, weighed by a selective search (`Decision.exploit`)."""
+    STRONG_TRAPS = "strong_traps"
+    """The paper's arithmetic on scores of a selective search (`Decision.strong_traps`)."""
     TRIAL = "trial"
     """A random choice between two moves, in a trial of single decisions (`Decision.trial_draw`)."""
     PERSON = "person"
@@ -446,6 +448,24 @@ class ExploitUse:
 
 
 @dataclass(frozen=True, slots=True)
+class StrongTraps:
+    """The paper's arithmetic on scores of a selective search (`engine.strategies.trappy_strong`)."""
+
+    contenders: tuple[Candidate, ...] = ()
+    """Moves nearly as good as the best, which comes first, with their scores by selective searches of `depth`
+    plies. Their replies are those that look most like traps, each with its scores by searches of 1 ..
+    `shallow_depth` plies after it, and by one as deep as the move's. Empty if the best move was played
+    without looking for traps."""
+    depth: Size = 0
+    """In plies, counted from the position before the move."""
+    shallow_depth: Size = 0
+    check: ContenderCheck | None = None
+    """The deeper search, with the same traps; None if the best move was preferred."""
+    trouble: str = ""
+    """Why the best move was played without looking for traps; empty if there was no reason but its score."""
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """One choice of a strategy."""
 
@@ -496,6 +516,8 @@ class Decision:
     """The random choice, if `search_mode` is `SearchMode.PERSON`."""
     exploit: ExploitUse | None = None
     """How the errors of the person were weighed; None for other strategies than exploit."""
+    strong_traps: StrongTraps | None = None
+    """The contenders and their traps; None for other strategies than trappy_strong."""
     proof: Proof | None = None
     """The check of a move that the strategy preferred to the best one; None if it preferred none, or such
     moves are not checked."""
@@ -542,16 +564,19 @@ class Decision:
             del record["person_draw"]
         if self.exploit is None:
             del record["exploit"]
+        if self.strong_traps is None:
+            del record["strong_traps"]
+        else:
+            record["strong_traps"]["contenders"] = [
+                _candidate_record(contender) for contender in self.strong_traps.contenders
+            ]
         if self.proof is None:
             del record["proof"]
         if not self.is_pruned:
             del record["is_pruned"]
         # Not by `asdict`, which copies every value: most of a record is replies, whose values never change.
         # What is not there takes no room.
-        candidates = [_without_none(candidate) for candidate in self.candidates]
-        for candidate in candidates:
-            candidate["replies"] = [_without_none(reply) for reply in candidate["replies"]]
-        record["candidates"] = candidates
+        record["candidates"] = [_candidate_record(candidate) for candidate in self.candidates]
         return {_STORED_NAMES.get(name, name): value for name, value in record.items()}
 
     @classmethod
@@ -604,6 +629,11 @@ def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
     if use := record.get(_USE_STORED):
         record[_USE_STORED] = {**use, "value": {"share_percent": 100.0, **use["value"]}}
     return record
+
+
+def _candidate_record(candidate: Candidate) -> dict[str, Any]:
+    record = _without_none(candidate)
+    return record | {"replies": [_without_none(reply) for reply in candidate.replies]}
 
 
 def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:

@@ -708,9 +708,9 @@ class AssignmentConfig(Section):
     """balanced (random, all equally often, for a fair comparison), fixed (`strategy`) or rules (`rules`)."""
     strategy: StrategyName = "trappy"
     """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, exploit,
-    opponent_model, calibrated, tempting, randomised, gentle, like, or trappy_uci, standard_uci,
-    opponent_model_uci, calibrated_uci (which need an external engine for every game they play: see
-    uci.engines)."""
+    trappy_strong, opponent_model, calibrated, tempting, randomised, gentle, like, or trappy_uci,
+    standard_uci, opponent_model_uci, calibrated_uci (which need an external engine for every game they play:
+    see uci.engines)."""
     strategies: tuple[StrategyName, ...] = Field(default=strategies_in_comparison(), min_length=1)
     """The strategies that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()

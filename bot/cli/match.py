@@ -80,8 +80,8 @@ def match_command(
 ) -> None:
     """Play a match between any two players.
 
-    A player is one of ours (standard, trappy, strong, exploit, opponent_model, calibrated, tempting, like or
-    human) or another program (nboard:, gtp:, uci: or ucci:).
+    A player is one of ours (standard, trappy, strong, exploit, trappy_strong, opponent_model, calibrated,
+    tempting, like or human) or another program (nboard:, gtp:, uci: or ucci:).
 
     Every opening is played with both colours.  Games are stored under the site "match"; the same command
     resumes a stopped match.  If a signal stops the match, the exit status is 128 plus the signal's number.

@@ -146,8 +146,8 @@ def parse_spec(text: str) -> PlayerSpec:
 
     ::
 
-        KIND[:KEY=VALUE,KEY=VALUE...]           KIND: standard, trappy, strong, exploit, opponent_model,
-                                                calibrated, tempting, like
+        KIND[:KEY=VALUE,KEY=VALUE...]           KIND: standard, trappy, strong, exploit, trappy_strong,
+                                                opponent_model, calibrated, tempting, like
         KIND:engine=COMMAND[,KEY=VALUE...]      KIND: trappy_uci, standard_uci, opponent_model_uci, ...
         human[:KEY=VALUE,KEY=VALUE...]
         PROTOCOL:COMMAND[; KEY=VALUE]...        PROTOCOL: nboard, gtp, uci, ucci

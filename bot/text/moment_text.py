@@ -548,6 +548,12 @@ def _pick_source(moment: _Moment) -> Sentence | None:
                 "deep{score}, by the errors that she expects.",
                 arguments,
             )
+        case SearchMode.STRONG_TRAPS:
+            return Sentence(
+                "{bot} compared the moves nearly as good as the best one of her strong search, {plies} plies "
+                "deep{score}, by the traps that they set.",
+                arguments,
+            )
         case SearchMode.BOOK:
             return Sentence(
                 "This move is from an opening book{origin}{score}; no trap was intended.", arguments

@@ -363,6 +363,8 @@ def _trouble(decision: Decision) -> str:
     """Why the strategy could not use its model of the opponent; empty if it could, or has none."""
     if decision.exploit is not None and decision.exploit.trouble:
         return decision.exploit.trouble
+    if decision.strong_traps is not None and decision.strong_traps.trouble:
+        return decision.strong_traps.trouble
     return "" if decision.model_use is None else decision.model_use.trouble
 
 

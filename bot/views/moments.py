@@ -341,6 +341,7 @@ def _search(decision: DecisionReport) -> str:
     elif decision.search_mode not in (
         SearchMode.STRONG,
         SearchMode.EXPLOIT,
+        SearchMode.STRONG_TRAPS,
     ):  # an opening book or an endgame tablebase
         found = f"{decision.search_mode} ({pick.origin})" if pick.origin else decision.search_mode
     else:

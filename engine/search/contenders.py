@@ -113,18 +113,37 @@ def scores_of(
 ) -> PositionScores:
     """Scores of positions by the selective search, to the greatest depth that all of them reach.
 
+    Arguments and errors are those of `scores_by_depth`.
+    """
+    scores = scores_by_depth(game, searcher, positions, depth, stop)
+    return PositionScores(scores[-1], len(scores))
+
+
+def scores_by_depth(
+    game: Game[Any],
+    searcher: NativeSearcher,
+    positions: Sequence[Any],
+    depth: int,
+    stop: StopFlag,
+) -> list[tuple[int, ...]]:
+    """Scores of positions by selective searches of 1, 2, .. plies, as deep as all positions are reached.
+
     Args:
         game: The rules.
-        searcher: The search.
+        searcher: The search. Scores of few plies are those of deeper searches wherever its hash table has
+            them.
         positions: The positions; a finished game has its result.
         depth: The greatest depth in plies.
-        stop: Ends the search; the scores of the last complete depth count.
+        stop: Ends the search; only complete depths count.
+
+    Returns:
+        The scores of all positions by each depth, for the side to move.
 
     Raises:
         Stopped: The flag was set before the first depth was complete.
     """
     results = [None if game.legal_moves(each) else game.result_centi(each) for each in positions]
-    complete: PositionScores | None = None
+    complete: list[tuple[int, ...]] = []
     guesses: list[int | None] = [None] * len(positions)
     for plies in range(1, depth + 1):
         try:
@@ -134,9 +153,9 @@ def scores_of(
             )
         except Stopped:
             break
-        guesses = list(scores) if complete is None else list(complete.scores_centi)
-        complete = PositionScores(scores, plies)
-    if complete is None:
+        guesses = list(complete[-1] if complete else scores)
+        complete.append(scores)
+    if not complete:
         raise Stopped("the search was stopped before the first depth was complete")
     return complete
 

@@ -14,6 +14,7 @@ from engine.strategies.strategy import Strategy
 from engine.strategies.strong import STRONG
 from engine.strategies.tempting import TEMPTING
 from engine.strategies.trappy import TRAPPY
+from engine.strategies.trappy_strong import TRAPPY_STRONG
 
 STRATEGIES: dict[str, Strategy] = {
     strategy.name: strategy
@@ -22,6 +23,7 @@ STRATEGIES: dict[str, Strategy] = {
         TRAPPY,
         STRONG,
         EXPLOIT,
+        TRAPPY_STRONG,
         OPPONENT_MODEL,
         CALIBRATED,
         TEMPTING,

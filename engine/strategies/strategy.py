@@ -95,7 +95,9 @@ class Strategy(ABC):
 
     def decide_with_proof(self, context: MoveContext) -> Decision:
         """`decide`, and the proof of a preferred move if moves are to be proved, within the same limits."""
+        # Strategies that search selectively compare the moves by deeper searches themselves.
         is_proved = context.use.proves and self.sets_traps and not self.asks_engine
+        is_proved = is_proved and not self.searches_selectively
         if not is_proved or not isinstance(context.use.searcher, NativeSearcher):
             return self.decide(context)
         return proved(context, self.decide(with_reserve(context)), self.max_cost)

@@ -1,15 +1,18 @@
 """The best move in the time available, from books, solved endgames, tables or the selective search."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-from engine.decision import Decision, SearchMode
+from engine.decision import Decision, DirectMove, SearchMode
+from engine.game import WIN_CENTI
 from engine.human.opponent_model_search import OpponentModelSearch
+from engine.search import contenders as nearly
 from engine.search.searchers import NativeSearcher
 from engine.stop import Stopped
 from engine.strategies.known_moves import KnownMoves
-from engine.strategies.move_context import MoveContext
+from engine.strategies.move_context import MIN_SEARCH_S, MoveContext, share_of
 from engine.strategies.records import verify_unscored_choice
 from engine.strategies.technique import judged_move, think, without_repetition
 
@@ -38,6 +41,118 @@ class Strong(KnownMoves):
     def verifiers_by_mode(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
         """See `Strategy.verifiers_by_mode`."""
         return {**super().verifiers_by_mode(), SearchMode.STRONG: verify_unscored_choice}
+
+
+MIN_TIME_S = 0.05
+"""With less time, the best move is played: nothing would be left for the search."""
+_MIN_DEPTH = 6
+"""Least depth of the root's search, in plies, at which contenders are compared."""
+
+
+class ContenderChoice(ABC):
+    """One decision among the moves that are nearly as good as the best by the selective search.
+
+    If there are none, the search gets the rest of the limits, and its best move is played.
+
+    Args:
+        context: The position and the limits.
+        searcher: The selective search.
+    """
+
+    root_share: ClassVar = 0.6
+    """The share of the move's time and nodes at which the search of the root ends."""
+    contender_share: ClassVar = 0.72
+    """The share at which the search for contenders ends."""
+
+    def __init__(self, context: MoveContext, searcher: NativeSearcher) -> None:
+        self._context = context
+        self._searcher = searcher
+        self._game = context.use.game
+        self._nodes_before = searcher.nodes
+
+    @abstractmethod
+    def judged(self) -> Decision:
+        """The moves with exact scores, which serve to judge the replies."""
+
+    @abstractmethod
+    def is_settled(self, root_centi: int) -> bool:
+        """Whether the best move is played whatever the contenders, given the root's score."""
+
+    @abstractmethod
+    def floor_centi(self, root_centi: int) -> int:
+        """The least score of a move that might be preferred, given the root's score."""
+
+    @abstractmethod
+    def unweighed(self, decision: Decision, trouble: str) -> Decision:
+        """The decision of a search whose best move is played, with the reason; empty if that is its score."""
+
+    @abstractmethod
+    def weigh(
+        self, found: Decision, kept: Sequence[nearly.NearlyBest], plies: int, pick: DirectMove
+    ) -> Decision:
+        """The decision among contenders; the best move if a part of the analysis does not finish.
+
+        Args:
+            found: The decision of the root's search.
+            kept: The contenders, the best move first.
+            plies: The depth of their scores.
+            pick: The root's result.
+        """
+
+    def decide(self) -> Decision:
+        """The decision."""
+        found = self._think(self.judged(), self.root_share)
+        pick = found.pick
+        if pick is None or pick.score_centi is None or pick.depth < _MIN_DEPTH or pick.solved:
+            return self.unweighed(found, "the search was too short" if pick is None else "")
+        if pick.score_centi <= -WIN_CENTI or self.is_settled(pick.score_centi):
+            return self.unweighed(found, "")
+        try:
+            kept, plies = nearly.contenders_within(
+                self._game,
+                self._searcher,
+                self._context.root,
+                found.move,
+                pick.score_centi,
+                self.floor_centi(pick.score_centi),
+                pick.depth,
+                self.until(self.contender_share).stop,
+            )
+        except Stopped:
+            return self.best_move(found, "there was no time to find contenders")
+        if len(kept) < 2:
+            return self.best_move(found, "")
+        return self.weigh(found, kept, plies, pick)
+
+    def nodes(self) -> int:
+        """Positions visited so far."""
+        return self._searcher.nodes - self._nodes_before
+
+    def until(self, share: float) -> MoveContext:
+        """The context whose limits end at a share of the move's, counted from its start."""
+        limits = share_of(self._context.limits, share)
+        if limits.nodes is not None:
+            limits = replace(limits, nodes=max(1, limits.nodes - self.nodes()))
+        return self._context.within(limits)
+
+    def best_move(self, found: Decision, trouble: str) -> Decision:
+        """The decision with the best move of a search that gets the rest of the limits."""
+        return self.unweighed(self._think(found, 1.0), trouble)
+
+    def after(self, move: str) -> Any:
+        """The position after a move."""
+        return self._game.play(self._context.root, self._game.parse_move(self._context.root, move))
+
+    def _think(self, decision: Decision, share: float) -> Decision:
+        """The decision with the best move by the selective search."""
+        until, now_s = self.until(share), self._context.stop.now_s()
+        if until.limits.time_s is not None:
+            left_s = max(MIN_SEARCH_S, until.limits.time_s - (now_s - until.began_s))
+            until = replace(until, limits=replace(until.limits, time_s=left_s), began_s=now_s)
+        try:
+            return think(until, self._searcher, decision, 0, self._context.use.strong.depth)
+        except Stopped:
+            return self._context.with_exact_choice(decision)
 
 
 STRONG = Strong(name="strong")

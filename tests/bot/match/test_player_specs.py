@@ -117,7 +117,7 @@ def test_where_it_is_started() -> None:
         ("", "is not known"),
         (
             "clever",
-            "'clever' is not known; known: standard, trappy, strong, exploit, opponent_model, calibrated, ",
+            "'clever' is not known; known: standard, trappy, strong, exploit, trappy_strong, ",
         ),
         ("trappy_uci", "engine is missing; write 'standard_uci:engine=stockfish,"),
         ("trappy_uci:engine=''", "the command is missing"),

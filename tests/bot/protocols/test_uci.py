@@ -83,7 +83,7 @@ def test_the_greeting() -> None:
             "Hash type spin default 1 min 1 max 65536",
             "Clear Hash type button",
             "Player type combo default strong var standard var trappy var strong var exploit "
-            "var opponent_model var calibrated var tempting",
+            "var trappy_strong var opponent_model var calibrated var tempting",
             "UCI_Opponent type string default <empty>",
             "UCI_Chess960 type check default false",
             "Assessment type combo default median var median var best var last",

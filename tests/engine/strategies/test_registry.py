@@ -34,6 +34,7 @@ def test_the_table() -> None:
         "trappy",
         "strong",
         "exploit",
+        "trappy_strong",
         "opponent_model",
         "calibrated",
         "tempting",
@@ -54,6 +55,7 @@ def test_the_table() -> None:
     assert names_where("is_calibrated") == {"calibrated", "calibrated_uci"}
     assert names_where("sets_traps") == people | {
         "exploit",
+        "trappy_strong",
         "trappy",
         "trappy_uci",
         "tempting",
@@ -63,16 +65,17 @@ def test_the_table() -> None:
     assert names_where("has_level") == {"gentle"}
     assert names_where("imitates_people") == {"like"}
     assert names_where("uses_people_models") == people | {"exploit", "like"}
-    assert names_where("searches_selectively") == {"strong", "exploit"}
+    assert names_where("searches_selectively") == {"strong", "exploit", "trappy_strong"}
     assert names_where("plays_engine_games") == {"trappy_uci", "standard_uci"}
     assert names_where("plays_engine_moves") == {"standard_uci"}
-    assert names_where("looks_up") == {"strong", "exploit", "standard_uci"}
+    assert names_where("looks_up") == {"strong", "exploit", "trappy_strong", "standard_uci"}
     assert strategies_in_comparison() == ("standard", "trappy")
     assert own_strategies() == (
         "standard",
         "trappy",
         "strong",
         "exploit",
+        "trappy_strong",
         "opponent_model",
         "calibrated",
         "tempting",
@@ -96,8 +99,8 @@ def test_what_goes_together(kind: Strategy) -> None:
 def test_kinds_by_name() -> None:
     assert strategy_named("trappy") is TRAPPY
     known = (
-        "standard, trappy, strong, exploit, opponent_model, calibrated, tempting, randomised, gentle, "
-        "like, trappy_uci, standard_uci, opponent_model_uci, calibrated_uci"
+        "standard, trappy, strong, exploit, trappy_strong, opponent_model, calibrated, tempting, "
+        "randomised, gentle, like, trappy_uci, standard_uci, opponent_model_uci, calibrated_uci"
     )
     with pytest.raises(ValueError, match=f"^no strategy named 'clever'; known: {known}$"):
         strategy_named("clever")
