@@ -15,6 +15,7 @@ EXPERIMENTS = {
     "deeper-search": "lab.experiments.deeper_search:DeeperSearch",
     "blog-400": "lab.experiments.blog_400:Blog400",
     "slides": "lab.experiments.slides:Slides",
+    "paper-on-strong": "lab.experiments.gordon_reda.paper_on_strong:PaperOnStrong",
     "ablation": "lab.experiments.ablation:Ablation",
 }
 """Module and class of each experiment, in the order of docs/research/papers.md."""
