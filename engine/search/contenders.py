@@ -142,7 +142,7 @@ def scores_by_depth(
     Raises:
         Stopped: The flag was set before the first depth was complete.
     """
-    results = [None if game.legal_moves(each) else game.result_centi(each) for each in positions]
+    results = [_result_centi(game, each, stop) for each in positions]
     complete: list[tuple[int, ...]] = []
     guesses: list[int | None] = [None] * len(positions)
     for plies in range(1, depth + 1):
@@ -158,6 +158,13 @@ def scores_by_depth(
     if not complete:
         raise Stopped("the search was stopped before the first depth was complete")
     return complete
+
+
+def _result_centi(game: Game[Any], position: Any, stop: StopFlag) -> int | None:
+    """The result of a finished game; None if the game goes on. The rules take as long as a short search."""
+    if stop.is_set():
+        raise Stopped("the search was stopped before the first depth was complete")
+    return None if game.legal_moves(position) else game.result_centi(position)
 
 
 def score_near(searcher: NativeSearcher, position: Any, plies: int, guess: int | None, stop: StopFlag) -> int:

@@ -199,6 +199,8 @@ class _TrapChoice(ContenderChoice):
         for at, move in enumerate(moves):
             after = self.after(move)
             for reply in game.legal_moves(after):
+                if stop.is_set():
+                    raise Stopped("there was no time for the shallow scores")
                 listed.append((at, game.move_text(reply)))
                 positions.append(game.play(after, reply))
         scores = nearly.scores_by_depth(game, searcher, positions, max(_MIN_SHALLOW_DEPTH, most), stop)
