@@ -163,7 +163,7 @@ def _match_claims(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim
     if equal is not None:
         lost = mean_of(equal.margins, COMPARISONS)
         yield PaperClaim(
-            "Primary (a): at equal nodes the traps lose discs against strong",
+            "Primary (a): at equal nodes trappy_strong loses discs against strong",
             above_zero(-lost),
             f"{discs(lost)} discs a game; {percent(equal.score)} % of the points, {equal.tally}",
         )
@@ -171,7 +171,7 @@ def _match_claims(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim
     if on_strong is not None and strong is not None:
         gain = paired(on_strong, strong, COMPARISONS)
         yield PaperClaim(
-            "Primary (b): against a shallower search the player with traps wins by more than strong does",
+            "Primary (b): against a shallower search trappy_strong wins by more than strong does",
             above_zero(gain),
             f"{discs(gain)} discs a game on the same openings, {gain.n} openings",
         )
@@ -244,7 +244,7 @@ def _people_claims(people: Mapping[float, Mapping[str, NDArray[np.float64]]]) ->
     if len(points):
         gain = mean_of(points, COMPARISONS)
         yield PaperClaim(
-            "Primary: against people the player with traps scores more than strong does",
+            "Primary: against people trappy_strong scores more than strong does",
             above_zero(gain),
             f"{in_points(gain)} percentage points, {2 * gain.n} games each; {discs(mean_of(margins))} discs",
         )
@@ -387,13 +387,13 @@ def _position_claims(rows: Sequence[Any]) -> Iterator[PaperClaim]:
         return
     cost = -_difference(rows, _own(ON_STRONG), 0, COMPARISONS)
     yield PaperClaim(
-        "Primary: under best play, traps on the strong search's scores cost expected score",
+        "Primary: under best play, the traps cost expected score",
         above_zero(cost),
         f"{_points(cost)} points a move",
     )
     gain = _difference(rows, _own(ON_STRONG), 1, COMPARISONS)
     yield PaperClaim(
-        "Primary: against the people model's next reply, they bring expected score",
+        "Primary: against people's next reply, they bring expected score",
         above_zero(gain),
         f"{_points(gain)} points a move",
     )

@@ -7,7 +7,13 @@ import pytest
 
 from engine.game import WIN_CENTI
 from engine.games import get_rules
-from engine.search.contenders import MAX_CONTENDERS, contenders_within, score_near, scores_of
+from engine.search.contenders import (
+    MAX_CONTENDERS,
+    contenders_within,
+    score_near,
+    scores_by_depth,
+    scores_of,
+)
 from engine.search.reference import INFINITY
 from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
@@ -69,6 +75,16 @@ def test_all_positions_have_one_depth(game: str) -> None:
     # A window around a guess changes no score by more than the search's own noise of the table's state.
     again = [native(game).probe(each, 1, -INFINITY, INFINITY, StopFlag()) for each in positions]
     assert scores_of(rules, native(game), positions, 1, StopFlag()).scores_centi == tuple(again)
+
+
+def test_scores_of_each_depth() -> None:
+    rules = get_rules("chess")
+    positions = [rules.for_search(random_position(rules, random.Random(1), plies)) for plies in (4, 6, 8)]
+    by_depth = scores_by_depth(rules, native("chess"), positions, 5, StopFlag())
+    assert [len(each) for each in by_depth] == [3] * 5
+    assert len(set(by_depth)) > 1
+    for depth, scores in enumerate(by_depth, start=1):
+        assert scores_of(rules, native("chess"), positions, depth, StopFlag()).scores_centi == scores
 
 
 def test_the_last_complete_depth_counts() -> None:

@@ -73,6 +73,7 @@ def test_the_choice_follows_from_the_record(game: str, params: TrapParams) -> No
     traps = decision.strong_traps
     assert traps is not None
     assert traps.trouble == ""
+    assert decision.proof is None, "the check among contenders takes its place"
     whole = complete(decision, make_searcher(game, 4), StopFlag())
     verify(whole)
     assert pruned(whole).strong_traps == traps
