@@ -18,7 +18,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.base.config import AssignmentConfig, EngineConfig, TrialConfig
+from bot.base.config import AssignmentConfig, AssignmentMethod, EngineConfig, TrialConfig
 from bot.control.trial_plan import plan
 from bot.views.statistics.blindness import blindness_table
 from storage.database import Database
@@ -37,7 +37,7 @@ async def measure(folder: Path, options: argparse.Namespace) -> None:
         engine=EngineConfig(
             max_depth=options.depth, max_time_s=options.time, workers=1, table_mb=4, ponder=False
         ),
-        assignment=AssignmentConfig(),
+        assignment=AssignmentConfig(method=AssignmentMethod.BALANCED),
         trial=TrialConfig(reveal=options.reveal, hold_s=options.hold, report_delay_s=options.report_delay),
     )
     database = await Database.open(config.storage.url)

@@ -49,7 +49,7 @@ from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
 from storage.evidence.trials import list_trials
 from storage.filters import Filters, GamePhase
-from storage.ledger.games import count_bot_games, count_by_strategy, list_games, list_open_games
+from storage.ledger.games import count_bot_games, count_drawn, list_games, list_open_games
 from storage.records import AccountKey
 from storage.tables.games import GameRow, OpponentRow
 
@@ -123,7 +123,7 @@ def others(opponent: str) -> list[Reader]:
         Reader("games", lambda session: list_games(session, limit=20)),
         Reader("games --opponent", lambda session: list_games(session, met, limit=20)),
         Reader("games that are open", lambda session: list_open_games(session, ACCOUNT)),
-        Reader("selection: count_by_strategy", lambda session: count_by_strategy(session, ACCOUNT, "chess")),
+        Reader("selection: count_drawn", lambda session: count_drawn(session, ACCOUNT, "chess")),
         Reader(
             "matchmaking: count_bot_games",
             lambda session: count_bot_games(session, ACCOUNT, datetime(2025, 11, 1, tzinfo=UTC)),

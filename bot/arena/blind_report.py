@@ -91,6 +91,7 @@ def report_texts(
         bot,
         sets_traps=report.sets_traps,
         is_blind=is_blind,
+        is_rated=header.rated,
         plain_share=plain_share,
     )
     return {

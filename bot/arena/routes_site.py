@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -45,6 +46,16 @@ class _NotReady(Exception):
     """The report is not ready yet."""
 
 
+@dataclass(frozen=True, slots=True)
+class PlainGames:
+    """The games in which our bot does not set traps on purpose."""
+
+    share: float
+    """Their share."""
+    casual: bool
+    """Whether that is the share of casual games, too, or of rated games only."""
+
+
 class SiteRoutes:
     """Handlers for everyone, with or without an account."""
 
@@ -52,7 +63,7 @@ class SiteRoutes:
         self,
         parts: ArenaServices,
         report: LoadReport | None,
-        plain_share: float,
+        plain: PlainGames,
         no_takebacks: Collection[str],
         like_games: Collection[str],
     ) -> None:
@@ -60,7 +71,7 @@ class SiteRoutes:
         Args:
             parts: The arena's parts.
             report: Loads trap reports; None if reports are not available.
-            plain_share: The share of our bot's games in which the bot does not set traps on purpose.
+            plain: The games in which our bot does not set traps on purpose.
             no_takebacks: Ids of our bots that never grant a takeback.
             like_games: The games that our bots that imitate people play.
         """
@@ -69,7 +80,7 @@ class SiteRoutes:
         self._accounts = parts.accounts
         self._referee = parts.referee
         self._report = report
-        self._plain_share = plain_share
+        self._plain = plain
         self._no_takebacks = no_takebacks
         self._likes = wire.LikeBots({f"like-{rating}": rating for rating in parts.config.like}, like_games)
         self._codes = MoveCodes(parts.clock)
@@ -313,7 +324,8 @@ class SiteRoutes:
         config = self._parts.config
         lobby = wire.lobby(await self._bots(), you, config.keep_alive_s, self._no_takebacks, self._likes)
         fields = {
-            "plainShare": self._plain_share,
+            "plainShare": self._plain.share,
+            "plainCasual": self._plain.casual,
             "firstMove": round(config.first_move_s),
             "public": config.public_games,
         }

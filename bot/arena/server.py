@@ -29,7 +29,7 @@ from bot.arena.puzzles.routes import PuzzleRoutes
 from bot.arena.puzzles.trainer import ReplyTrainer
 from bot.arena.referee import NotFound, Referee
 from bot.arena.routes_play import PlayRoutes
-from bot.arena.routes_site import LoadReport, SiteRoutes
+from bot.arena.routes_site import LoadReport, PlainGames, SiteRoutes
 from bot.arena.traffic.bot_slots import NO_SLOTS, BotSlots
 from bot.arena.traffic.reserved_port import ReservedPort
 from bot.base.config import ArenaConfig
@@ -101,6 +101,7 @@ class Arena:
         clock: Callable[[], float] = time.monotonic,
         report: LoadReport | None = None,
         plain_share: float = 0.0,
+        draws_casual_games: bool = True,
         no_takebacks: Collection[str] = (),
         like_games: Collection[str] = (),
         slots: Mapping[str, BotSlots] = NO_SLOTS,
@@ -115,6 +116,7 @@ class Arena:
             report: Loads a game's trap report for its page; None for pages without trap reports.
             plain_share: The share of our bot's games played by a strategy without traps
                 (`bot.arena.blind_report.plain_share`).
+            draws_casual_games: Whether that is the share of casual games, too, or of rated games only.
             no_takebacks: Names of our bots that never allow a takeback.
             like_games: The games that the bots of `ArenaConfig.like` play.
             slots: How many games our bots can play at a time, keyed by account id.
@@ -176,7 +178,8 @@ class Arena:
         self.importer = PuzzleImporter(database, SITE)
         """Imports positions for the trainer."""
         self.trainer = ReplyTrainer(database, SITE, self.importer, is_public=config.public_games)
-        site = SiteRoutes(parts, report, plain_share, {name.lower() for name in no_takebacks}, like_games)
+        plain = PlainGames(plain_share, casual=draws_casual_games)
+        site = SiteRoutes(parts, report, plain, {name.lower() for name in no_takebacks}, like_games)
         puzzles = PuzzleRoutes(parts, self.trainer)
         play = PlayRoutes(parts)
         self._app = web.Application(

@@ -64,10 +64,12 @@ from engine.params import (
     TrapParams,
 )
 from engine.protocols.score_settings import EngineSettings, MoveLimit
+from engine.strategies.exploit import EXPLOIT
 from engine.strategies.gentle import GENTLE
 from engine.strategies.like import LIKE
 from engine.strategies.move_context import StrongOptions
 from engine.strategies.registry import strategies_for, strategies_in_comparison, strategy_named
+from engine.strategies.strong import STRONG
 from engine.variety import LEVELS
 
 ENV_PREFIX = "DESDEMONA_"
@@ -151,6 +153,7 @@ DialectName = Literal["arena", "lichess", "playstrategy", "pychess", "ggs"]
 class AssignmentMethod(StrEnum):
     """Method of choosing the strategy for a game."""
 
+    FULL_STRENGTH = "full_strength"
     BALANCED = "balanced"
     FIXED = "fixed"
     RULES = "rules"
@@ -690,6 +693,10 @@ class OnlineConfig(Section):
         return bool(self.explorer) or self.tablebase
 
 
+FULL_STRENGTH_PAIR = (EXPLOIT.name, STRONG.name)
+"""The strategies of the method full_strength: the first plays the person, the second the board alone."""
+
+
 class AssignmentRule(Section):
     """A rule that chooses a strategy; a missing key matches every game."""
 
@@ -704,15 +711,18 @@ class AssignmentRule(Section):
 class AssignmentConfig(Section):
     """How the bot chooses its strategy for each game."""
 
-    method: AssignmentMethod = AssignmentMethod.BALANCED
-    """balanced (random, all equally often, for a fair comparison), fixed (`strategy`) or rules (`rules`)."""
+    method: AssignmentMethod = AssignmentMethod.FULL_STRENGTH
+    """full_strength (rated games against people: exploit or strong, at random, equally often; casual games:
+    exploit; programs, and games without a model of people: strong), balanced (all games: `strategies`, at
+    random, equally often, for a fair comparison), fixed (`strategy`) or rules (`rules`). If only `strategies`
+    is given, the method is balanced."""
     strategy: StrategyName = "trappy"
     """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, exploit,
     trappy_strong, opponent_model, calibrated, tempting, randomised, gentle, like, or trappy_uci,
     standard_uci, opponent_model_uci, calibrated_uci (which need an external engine for every game they play:
     see uci.engines)."""
     strategies: tuple[StrategyName, ...] = Field(default=strategies_in_comparison(), min_length=1)
-    """The strategies that `balanced` compares."""
+    """The strategies that `balanced` compares; by default those of the paper."""
     rules: tuple[AssignmentRule, ...] = ()
     """Rules for the method `rules`; the first rule that matches a game sets its strategy. Keys: strategy, and
     any of game, site, speed, min_rating, max_rating. Example: [{ strategy = "standard", speed = "bullet" }, {
@@ -723,15 +733,32 @@ class AssignmentConfig(Section):
     """Rating of the people whom the strategy like imitates: on Lichess at chess, on the scale of its network
     at other games."""
     seed: int = Field(default=0, ge=0)
-    """Random seed for `balanced`, for tests only: people who know the seed can predict the strategy. 0: use
+    """Random seed of these choices, for tests only: people who know the seed can predict the strategy. 0: use
     the operating system's cryptographic generator, as a trial requires."""
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """The strategies among which `balanced` chooses at random for each game; empty: no random choice."""
-        return (
-            self.strategies if self.method is AssignmentMethod.BALANCED and len(self.strategies) > 1 else ()
-        )
+        """The strategies among which the method chooses at random; empty: no random choice."""
+        match self.method:
+            case AssignmentMethod.FULL_STRENGTH:
+                return FULL_STRENGTH_PAIR
+            case AssignmentMethod.BALANCED if len(self.strategies) > 1:
+                return self.strategies
+            case _:
+                return ()
+
+    @property
+    def draws_casual_games(self) -> bool:
+        """Whether the strategies of casual games, too, are chosen at random."""
+        return bool(self.drawn_from) and self.method is not AssignmentMethod.FULL_STRENGTH
+
+    @model_validator(mode="before")
+    @classmethod
+    def _strategies_alone_are_balanced(cls, values: Any) -> Any:
+        """Let settings of earlier versions, whose default method was balanced, keep their strategies."""
+        if isinstance(values, Mapping) and "strategies" in values and "method" not in values:
+            return {**values, "method": AssignmentMethod.BALANCED}
+        return values
 
     @model_validator(mode="after")
     def _strategies_differ(self) -> "AssignmentConfig":
@@ -744,12 +771,15 @@ class AssignmentConfig(Section):
 
     @model_validator(mode="after")
     def _check_strategy_setting(self) -> "AssignmentConfig":
-        default = type(self).model_fields["strategy"].default
-        if self.method is AssignmentMethod.BALANCED and self.strategy != default:
+        fields, method = type(self).model_fields, self.method
+        draws = method in (AssignmentMethod.BALANCED, AssignmentMethod.FULL_STRENGTH)
+        if draws and self.strategy != fields["strategy"].default:
             raise ValueError(
-                f"strategy is {self.strategy}, but method balanced chooses from strategies: "
-                'set method = "fixed", or add it to strategies'
+                f"strategy is {self.strategy}, but method {method.value} does not use it: "
+                'set method = "fixed", or "balanced" and add it to strategies'
             )
+        if method is AssignmentMethod.FULL_STRENGTH and self.strategies != fields["strategies"].default:
+            raise ValueError('method full_strength does not use strategies: set method = "balanced"')
         return self
 
 
@@ -1246,7 +1276,8 @@ class Config(BaseSettings):
         for name in ACCOUNT_SECTIONS:
             common: Section = getattr(self, name)
             try:
-                changes[name] = type(common).model_validate({**dict(common), **getattr(account, name)})
+                known = {key: getattr(common, key) for key in common.model_fields_set}
+                changes[name] = type(common).model_validate({**known, **getattr(account, name)})
             except ValidationError as error:
                 first = error.errors()[0]
                 problem = _error_text({**first, "loc": (name, *first["loc"])})
@@ -1364,7 +1395,7 @@ def _refuse_missing_engines(config: Config) -> None:
     chosen: list[tuple[str, str, Sequence[str]]] = []
     if assignment.method is AssignmentMethod.BALANCED:
         chosen += [("assignment.strategies", each, games) for each in assignment.strategies]
-    else:
+    elif assignment.method is not AssignmentMethod.FULL_STRENGTH:
         chosen += [("assignment.strategy", assignment.strategy, games)]
     if assignment.method is AssignmentMethod.RULES:
         for number, rule in enumerate(assignment.rules):

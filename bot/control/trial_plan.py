@@ -39,8 +39,8 @@ def plan(
     drawing = {account: config for account, config in configs.items() if _arms_of(config)}
     if not drawing:
         raise TrialError(
-            'nothing to compare: no account has assignment.method = "balanced" with two or more strategies, '
-            "or plays only as `randomised`, which randomises each decision"
+            'nothing to compare: no account has assignment.method = "full_strength", or "balanced" with two '
+            "or more strategies, or plays only as `randomised`, which randomises each decision"
         )
     for account, config in drawing.items():
         if config.trial.reveal:
@@ -84,8 +84,8 @@ def _arms_of(config: Config) -> tuple[str, ...]:
     """The strategies that an account compares, sorted; a single one only if it randomises decisions."""
     assignment = config.assignment
     match assignment.method:
-        case AssignmentMethod.BALANCED:
-            arms = tuple(sorted(assignment.strategies))
+        case AssignmentMethod.FULL_STRENGTH | AssignmentMethod.BALANCED:
+            arms = tuple(sorted(assignment.drawn_from or assignment.strategies))
         case AssignmentMethod.FIXED:
             arms = (assignment.strategy,)
         case AssignmentMethod.RULES:

@@ -321,6 +321,7 @@ class ArenaHost:
         own = [each for each in configs.values() if each.uses_arena]
         self.bots = [each.server.name for each in own]
         self._plain_share = plain_share(own[0].assignment.drawn_from if own else ())
+        self._draws_casual_games = bool(own) and own[0].assignment.draws_casual_games
         self._no_takebacks = [
             each.server.name for each in own if not may_grant_takebacks(each.assignment, each.manners)
         ]
@@ -404,6 +405,7 @@ class ArenaHost:
             self._database,
             report=report,
             plain_share=self._plain_share,
+            draws_casual_games=self._draws_casual_games,
             no_takebacks=self._no_takebacks,
             like_games=self._like_games,
             slots=self._slots,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.base.config import AssignmentConfig, AssignmentMethod, AssignmentRule
+from bot.base.config import FULL_STRENGTH_PAIR, AssignmentConfig, AssignmentMethod, AssignmentRule
 from bot.base.events import Speed
 from engine.strategies.registry import strategies_for, strategy_named
 from storage.records import NewGame
@@ -33,11 +33,15 @@ class AssignmentContext:
     site: str
     game: str
     speed: Speed
+    rated: bool
     opponent_rating: int | None
+    opponent_is_bot: bool
+    """Whether the site says that the opponent is a program."""
     against_opponent: Mapping[str, int]
-    """Number of earlier games of each strategy against this opponent; missing strategies count as 0."""
+    """Number of earlier games against this opponent for which each strategy was chosen at random; missing
+    strategies count as 0."""
     overall: Mapping[str, int]
-    """Number of earlier games of each strategy against all opponents."""
+    """The same against all opponents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +64,23 @@ def assign(
     config: AssignmentConfig,
     number: int,
     coin_probability: float = BIASED_COIN_PROBABILITY,
+    *,
+    has_people_model: bool = True,
 ) -> Assignment:
     """Choose a game's strategy according to the settings; if they name none, use the first available one.
 
     Args:
         context: The facts about the game.
         config: The settings.
-        number: Random, uniform from 0 to 2^`DRAW_BITS` - 1; only method ``balanced`` uses it.
+        number: Random, uniform from 0 to 2^`DRAW_BITS` - 1; used if the strategy is chosen at random.
         coin_probability: `BIASED_COIN_PROBABILITY` or `BLIND_COIN_PROBABILITY`.
+        has_people_model: Whether a model predicts people's replies at the game.
     """
     kinds = strategies_for(context.game)
     only = Assignment(kinds[0], {"method": "only"})
     match config.method:
+        case AssignmentMethod.FULL_STRENGTH:
+            assignment = _at_full_strength(context, number, coin_probability, has_people_model)
         case AssignmentMethod.FIXED:
             assignment = Assignment(config.strategy, {"method": "fixed"})
         case AssignmentMethod.RULES:
@@ -85,6 +94,21 @@ def assign(
     if strategy_named(assignment.strategy).imitates_people:
         return Assignment(assignment.strategy, assignment.detail | {_LIKE_RATING: config.like_rating})
     return assignment
+
+
+def _at_full_strength(
+    context: AssignmentContext, number: int, coin_probability: float, has_people_model: bool
+) -> Assignment:
+    exploit, strong = FULL_STRENGTH_PAIR
+    method = {"method": AssignmentMethod.FULL_STRENGTH.value}
+    if context.opponent_is_bot:
+        return Assignment(strong, {**method, "reason": "program"})
+    if not has_people_model:  # exploit would play the same moves
+        return Assignment(strong, {**method, "reason": "no model of people"})
+    if not context.rated:
+        return Assignment(exploit, {**method, "reason": "casual"})
+    drawn = _balanced(context, FULL_STRENGTH_PAIR, number, coin_probability)
+    return Assignment(drawn.strategy, {**drawn.detail, **method})
 
 
 def _by_rules(context: AssignmentContext, config: AssignmentConfig) -> Assignment:

@@ -460,7 +460,13 @@ class GameRunner:
         def choose(context: AssignmentContext) -> Assignment:
             is_blind = not config.trial.reveal
             coin_probability = BLIND_COIN_PROBABILITY if is_blind else BIASED_COIN_PROBABILITY
-            assignment = assign(context, config.assignment, self._services.draw_number(), coin_probability)
+            assignment = assign(
+                context,
+                config.assignment,
+                self._services.draw_number(),
+                coin_probability,
+                has_people_model=self._services.models.predicts_people(context.game),
+            )
             detail, kind = dict(assignment.detail), strategy_named(assignment.strategy)
             if kind.draws_decisions:
                 detail["randomised"] = asdict(config.randomised.params())

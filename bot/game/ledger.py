@@ -62,7 +62,7 @@ from storage.ledger.decisions import (
 from storage.ledger.events import list_events
 from storage.ledger.forecasts import get_forecast, list_unforecast, store_forecast
 from storage.ledger.games import (
-    count_by_strategy,
+    count_drawn,
     finish_game,
     load_game,
     open_game,
@@ -680,9 +680,11 @@ class GameLedger:
             site=owner.site,
             game=game,
             speed=snapshot.speed,
+            rated=snapshot.rated,
             opponent_rating=snapshot.opponent.rating,
-            against_opponent=await count_by_strategy(session, owner, game, snapshot.opponent.id),
-            overall=await count_by_strategy(session, owner, game),
+            opponent_is_bot=snapshot.opponent.is_bot,
+            against_opponent=await count_drawn(session, owner, game, snapshot.opponent.id),
+            overall=await count_drawn(session, owner, game),
         )
 
     def _new_game(self, snapshot: GameSnapshot, assignment: Assignment, params: TrapParams) -> NewGame:

@@ -109,7 +109,7 @@ def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> 
     draws_decisions = (
         assignment.method is AssignmentMethod.FIXED and strategy_named(assignment.strategy).draws_decisions
     )
-    return config.takebacks > 0 and not (assignment.drawn_from or draws_decisions)
+    return config.takebacks > 0 and not (assignment.draws_casual_games or draws_decisions)
 
 
 def choose_claim(facts: OfferFacts, config: MannersConfig) -> Claim:

@@ -270,8 +270,8 @@ class MoveSearch:
             if self._known is not None:
                 reply_at = len(self._at.moves) + 1
                 adapter = ReplyAdapter(replace(self._known, ply=reply_at), side_time_s)
-            trust, spent = ExploitFacts(0.0, 0.0) if self._facts is None else self._facts
-            return Background(tuple(before), self._person, adapter, trust=trust, spent=spent)
+            facts = self._facts or ExploitFacts(0.0, 0.0)
+            return Background(tuple(before), self._person, adapter, trust=facts.trust, spent=facts.spent)
         imitated = Person(imitated_rating(stored), self._turn.remaining_s)
         return Background(tuple(before), self._person, None, imitated, side_time_s)
 

@@ -143,9 +143,9 @@ class OurPlayer:
                 for ply, decision in self.decisions
                 if decision.exploit is not None
             ]
-            trust, spent = facts_of(self._trust, weighed, moves)
+            facts = facts_of(self._trust, weighed, moves)
             person = Person(self._rating, their_s)
-            background = Background(tuple(before), person, trust=trust, spent=spent)
+            background = Background(tuple(before), person, trust=facts.trust, spent=facts.spent)
         limits = self._limits(position, allowance)
         decision = self._player.choose(position, limits, stop, background=background)
         self.decisions.append((len(moves), decision))

@@ -43,6 +43,7 @@ def summarise_report(
     *,
     sets_traps: bool,
     is_blind: bool = False,
+    is_rated: bool = False,
     plain_share: float = 0.0,
 ) -> ReportSummary:
     """Summarise a game.
@@ -54,6 +55,7 @@ def summarise_report(
         bot: The bot's name.
         sets_traps: Whether the strategy sets traps on purpose.
         is_blind: Whether to hide the strategy.
+        is_rated: Whether the game is rated.
         plain_share: Share of games played by a strategy without traps (`bot.arena.blind_report.plain_share`).
     """
     kinds = [each.kind for each in verdicts]
@@ -70,7 +72,8 @@ def summarise_report(
     if traps or is_finished:
         story = [_trap_count_text(traps, us, sets_traps=sets_traps, is_blind=is_blind)]
     if is_finished and not traps and (is_blind or sets_traps):
-        story += _no_trap_reasons(us, plain_share, is_short=len(decisions) < _MAX_SHORT_GAME_MOVES)
+        is_short = len(decisions) < _MAX_SHORT_GAME_MOVES
+        story += _no_trap_reasons(us, plain_share, is_rated=is_rated, is_short=is_short)
     engines = [] if is_blind else list(dict.fromkeys(each.source.name for each in decisions if each.source))
     if engines:
         story.append(Sentence("The scores are from {engines}.", {"engines": ListText(engines)}))
@@ -120,15 +123,24 @@ def _trap_count_text(traps: int, us: WhoText, *, sets_traps: bool, is_blind: boo
     )
 
 
-def _no_trap_reasons(us: WhoText, plain_share: float, *, is_short: bool) -> list[TextPart]:
+def _no_trap_reasons(us: WhoText, plain_share: float, *, is_rated: bool, is_short: bool) -> list[TextPart]:
     """Explain possible reasons for a game without traps."""
     said: list[TextPart] = [Sentence("Traps are rare in a short game.")] if is_short else []
-    if plain_share:
+    arguments: dict[str, TextPart] = {"share": ShareText(plain_share), "name": us}
+    if plain_share and is_rated:
+        said.append(
+            Sentence(
+                "About {share} of {name}\N{RIGHT SINGLE QUOTATION MARK}s rated games, chosen at random, are "
+                "played by a plain engine that does not look for traps.",
+                arguments,
+            )
+        )
+    elif plain_share:
         said.append(
             Sentence(
                 "About {share} of {name}\N{RIGHT SINGLE QUOTATION MARK}s games, chosen at random, are played "
                 "by a plain engine that does not look for traps.",
-                {"share": ShareText(plain_share), "name": us},
+                arguments,
             )
         )
     return said

@@ -22,6 +22,7 @@ from bot.parts.values import (
     Story,
     TablePart,
 )
+from bot.text.trust_text import trust_text
 from bot.text.values_text import time_text, title_of
 from bot.views.addresses import opponent_path
 from bot.views.games import reason_text, result_label
@@ -34,10 +35,12 @@ from engine.formats.files import GameFormat
 from engine.formats.record import BadGame
 from engine.game import continued_position, starting_position
 from engine.games import GAMES, first_side
+from engine.opponents.trust import ExploitFacts
 from storage.database import Database
 from storage.errors import VALUE_ERRORS, reason_of
 from storage.evidence.queries.game_list import MoveMark, list_marks
 from storage.ledger.decisions import list_decisions
+from storage.ledger.exploit_facts import exploit_facts
 from storage.ledger.games import load_game_by_id
 from storage.ledger.own_game_records import match_limits, match_of, record_of
 from storage.records import BaitOutcome, GameStatus, StoredGame
@@ -82,6 +85,8 @@ class GameView:
     """Why the decision's record is unreadable; empty if it is valid or there is no decision."""
     rows: tuple[str, ...]
     """The board before the ply; empty if unknown."""
+    facts: ExploitFacts | None
+    """What exploit knew of the opponent after the game; None if it did not play."""
 
     @property
     def title(self) -> str:
@@ -95,7 +100,7 @@ class GameView:
         rules = GAMES.get(self.stored.game)
         is_in_pairs = rules is None or rules.is_numbered_in_pairs
         moves = ListedMoves(tuple(self._cells), "moves", is_in_pairs)
-        found: list[Part] = [game_heading(self.stored, self.sides, self.marks)]
+        found: list[Part] = [game_heading(self.stored, self.sides, self.marks, self.facts)]
         if self.damage:
             found.append(Note(_NO_REPLAY.format(self.damage), is_card=True))
         found.append(Beside((self._board, self._story, moves), "moment-page", "moment"))
@@ -197,6 +202,7 @@ class GameView:
             "decision": None if moment is None else asdict(moment.decision),
             "verdict": None if moment is None else moment.verdict.texts(),
             "decision_damage": self.moment_damage,
+            "trust": trust_record(self.facts),
         }
 
     def tables(self) -> Mapping[str, Rows]:
@@ -237,13 +243,24 @@ class GameView:
         }
 
 
-def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveMark]) -> Heading:
-    """The heading of a game: players, result, and number of baits taken.
+def trust_record(facts: ExploitFacts | None) -> dict[str, Any] | None:
+    """How far exploit believed its model of the opponent, as plain JSON values."""
+    return None if facts is None else {"before": facts.prior, "after": facts.trust, "replies": facts.replies}
+
+
+def game_heading(
+    stored: StoredGame,
+    sides: Sequence[str],
+    marks: Sequence[MoveMark],
+    facts: ExploitFacts | None = None,
+) -> Heading:
+    """The heading of a game: players, result, number of baits taken, and trust in the opponent's model.
 
     Args:
         stored: The game.
         sides: Names of the sides; empty if the game's rules are unknown.
         marks: Marks on our moves.
+        facts: What exploit knew of the opponent after the game; None if it did not play.
     """
     word, mood = result_label(stored.state, stored.result)
     counts = [mark for mark in marks if mark.state != "dropped"]
@@ -266,6 +283,9 @@ def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveM
             (stored.site_game_id, ""),
         ),
         link=opponent_path(stored.site, stored.opponent_id),
+        lead=""
+        if facts is None
+        else trust_text(facts, is_bot=stored.opponent_is_bot, rating=stored.opponent_rating),
         detail="" if stored.opponent_rating is None else str(stored.opponent_rating),
         pills=(
             Pill(word, reason_text(stored.end_reason), mood="bad" if mood == "trap" else "good"),
@@ -300,6 +320,7 @@ async def load(database: Database, query: Query) -> GameView:
             raise BadQuery(f"ply: {ply} is beyond the game's last ply, {last}")
         mark = next((each for each in marks if each.ply == ply), None)
         moment = None if mark is None else await read_moment_of(session, stored, ply)
+        facts = await exploit_facts(session, stored)
     sides, names, rows, damage = await asyncio.to_thread(_replay, stored, ply)
     return GameView(
         stored=stored,
@@ -312,6 +333,7 @@ async def load(database: Database, query: Query) -> GameView:
         moment=moment if isinstance(moment, Moment) else None,
         moment_damage=moment if isinstance(moment, str) else "",
         rows=rows,
+        facts=facts,
     )
 
 

@@ -22,6 +22,7 @@ from bot.views.moments import Moment, moment_of
 from engine.expected import WHOLE
 from engine.game import replay, starting_position
 from engine.games import get_rules
+from engine.opponents.trust import ExploitFacts
 from storage.evidence.queries.game_list import MoveMark
 
 _COLUMNS = (
@@ -34,13 +35,18 @@ _NO_PAGER = Pager(1, None, "", "")
 
 
 def report_parts(
-    report: GameReport, marks: Sequence[MoveMark], *, traps_only: bool = False
+    report: GameReport,
+    marks: Sequence[MoveMark],
+    facts: ExploitFacts | None = None,
+    *,
+    traps_only: bool = False,
 ) -> tuple[Part, ...]:
     """The game's header, final board and moves, and each decision with a table like the paper's Figure 8.
 
     Args:
         report: The game.
         marks: Marks on our moves in the game.
+        facts: What exploit knew of the opponent after the game; None if it did not play.
         traps_only: Show only the table of baits and the moves that set one; if none did, explain why.
     """
     header = report.header
@@ -49,7 +55,7 @@ def report_parts(
     last = rules.board_rows(replay(rules, header.moves, start))
     moments = [moment_of(header, decision) for decision in report.decisions]
     found: list[Part] = [
-        game_heading(header, report.sides, marks),
+        game_heading(header, report.sides, marks, facts),
         Note(_counts(moments)),
         BoardPart(Board(header.game, last, "The last position", header.our_side), _NO_PAGER),
         ListedMoves(tuple(map(ListedMove, report.names)), is_numbered_in_pairs=rules.is_numbered_in_pairs),

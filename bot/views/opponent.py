@@ -8,6 +8,8 @@ from itertools import chain
 from statistics import median
 from typing import Any
 
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from bot.base.dialects import DIALECTS, Capability
 from bot.base.events import FROM_POSITION
 from bot.base.rounding import NO_VALUE, percent, plural
@@ -34,6 +36,7 @@ from bot.parts.values import (
     TableCell,
     TablePart,
 )
+from bot.text.trust_text import trust_text
 from bot.text.values_text import ago, number, time_text, title_of
 from bot.views.addresses import opponent_path, query_text
 from bot.views.games import game_record, games_table
@@ -61,6 +64,9 @@ from storage.evidence.statistics.reply_progress import (
     ProgressBlock,
     ReplyQuality,
 )
+from storage.filters import Filters
+from storage.ledger.exploit_facts import exploit_facts
+from storage.ledger.games import list_games
 from storage.records import BaitOutcome
 
 MAX_GAMES_SHOWN = 10
@@ -109,6 +115,8 @@ class OpponentView:
     """The opponent's games, newest first, including aborted ones."""
     depths: tuple[GameDepth, ...]
     """What search the opponent replies like, by game."""
+    trusts: tuple[str, ...]
+    """How far exploit believes its model of the opponent, for each kind of game."""
     paging: Paging
     now: datetime
     status: Status | None = None
@@ -141,7 +149,7 @@ class OpponentView:
         formerly = f"Formerly {', '.join(account.former_names)}. " if account.former_names else ""
         return Heading(
             account.name,
-            lead=f"{formerly}{self._dates_text}",
+            lead=" ".join((f"{formerly}{self._dates_text}", *self.trusts)),
             crumbs=(
                 ("Opponents", "/dash/opponents"),
                 (account.site, ""),
@@ -426,6 +434,7 @@ class OpponentView:
             **self.report.to_json(),
             "baits": tables["baits"],
             "depths": tables["depths"],
+            "trust": self.trusts,
             "list": {**self.paging.to_json(), "games": tables["games"]},
         }
 
@@ -546,6 +555,20 @@ def _rating(seen: ObservedRatings) -> ChartPart:
     return ChartPart(f"Rating: {name}", rating_chart(name, about, times, ratings), records="ratings")
 
 
+async def _trusts(session: AsyncSession, report: OpponentReport, filters: Filters) -> tuple[str, ...]:
+    """See `OpponentView.trusts`; each is that after the last game."""
+    is_bot = report.account.is_bot
+    kinds = sorted({(each.game, each.strategy) for each in report.tallies})
+    found = []
+    for game, strategy in () if is_bot else kinds:
+        last = await list_games(session, replace(filters, game=game, strategy=strategy), 1)
+        facts = await exploit_facts(session, last[0]) if last else None
+        if facts is not None:
+            said = trust_text(facts, is_bot=False, rating=last[0].opponent_rating)
+            found.append(f"{title_of(game)}: {said[0].lower()}{said[1:]}")
+    return tuple(found) or (trust_text(None, is_bot=is_bot, rating=None),)
+
+
 async def load(database: Database, query: Query) -> OpponentView:
     """See `bot.views.page.Page.load`."""
     site, site_id = query.own.get("site", ""), query.own.get("id", "")
@@ -564,6 +587,7 @@ async def load(database: Database, query: Query) -> OpponentView:
         baits = await list_baits(session, counts, BaitOutcome.TAKEN, BaitOrder.EXPECTED_LOSS, CARDS)
         cards = await read_cards(session, baits)
         depths = await opponent_depths(session, filters)
+        trusts = await _trusts(session, report, filters)
         count = await count_games(session, filters, ResultFilter.ANY)
         listed = await list_game_lines(
             session, filters, ResultFilter.ANY, GameOrder.NEWEST, MAX_GAMES_SHOWN, paging.offset
@@ -573,6 +597,7 @@ async def load(database: Database, query: Query) -> OpponentView:
         cards=tuple(cards),
         listed=tuple(listed),
         depths=depths,
+        trusts=trusts,
         paging=replace(paging, count=count),
         now=datetime.now(UTC),
     )

@@ -23,7 +23,7 @@ RANDOMISED_FILTERS = ("strategy", "version", "settings")
 _NO_TRIAL = Heading(
     "Nobody knows yet.",
     lead="Only games of a trial are compared, but no trial has started. `desdemona trial start NAME` begins "
-    "one, which compares the strategies that `[assignment]` selects at random in every later game.",
+    "one, which compares the strategies that `[assignment]` selects at random in later games.",
 )
 
 

@@ -93,6 +93,11 @@ class ModelRegistry:
         """Whether there is a network of human moves for a game; if not, shallow searches replace it."""
         return game_name in self._humans or self._own_network(game_name).exists()
 
+    def predicts_people(self, game_name: str) -> bool:
+        """Whether there is a network of human moves or a calibrated model for a game."""
+        has_calibrated = game_name in self._calibrated or default_path(game_name, self._folder).exists()
+        return has_calibrated or self.has_network(game_name)
+
     def failures(self) -> dict[str, tuple[int, int]]:
         """Count, for each game whose models have been used, the failures since the program started and the
         failures since the last successful query."""

@@ -40,10 +40,15 @@ class WeighedMove(NamedTuple):
 
 
 class ExploitFacts(NamedTuple):
-    """See `engine.human.opponent_model_search.Background`."""
+    """What the strategy exploit knows of its opponent in a game."""
 
     trust: float
+    """See `engine.human.opponent_model_search.Background`, also for `spent`."""
     spent: float
+    prior: float = 0.0
+    """The trust at the game's start."""
+    replies: int = 0
+    """The number of replies in the game that say whether the model is right."""
 
 
 def facts_of(prior: float, weighed: Iterable[WeighedMove], moves: Sequence[str]) -> ExploitFacts:
@@ -59,8 +64,9 @@ def facts_of(prior: float, weighed: Iterable[WeighedMove], moves: Sequence[str])
         if ply < len(moves) and moves[ply] == move:
             spent += given_up(use, move)
             if ply + 1 < len(moves):
-                evidence.append(reply_evidence(use, move, moves[ply + 1]) or 0.0)
-    return ExploitFacts(trust_after(prior, evidence), spent)
+                evidence.append(reply_evidence(use, move, moves[ply + 1]))
+    counted = [each for each in evidence if each is not None]
+    return ExploitFacts(trust_after(prior, counted), spent, prior, len(counted))
 
 
 def reply_evidence(use: ExploitUse, move: str, reply: str) -> float | None:

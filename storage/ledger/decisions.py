@@ -8,13 +8,12 @@ from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, func, se
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased, joinedload
 
-from engine.decision import Candidate, Decision, Outcome, ProfileVerdict, SearchMode, without_state
-from engine.errors import RecordError
+from engine.decision import Candidate, Decision, Outcome, ProfileVerdict, without_state
 from storage.errors import DuplicateDecision
 from storage.inserts import core_table, insert_new
 from storage.ledger.persons import is_person_of_decision_forgotten, is_person_of_game_forgotten
 from storage.records import DecisionState, StoredDecision, columns_of, from_row
-from storage.tables.games import DecisionRow, GameRow
+from storage.tables.games import DecisionRow
 from storage.tables.types import now_utc
 
 # The bot's statements for every move are built once, and on the tables themselves: the ORM costs more than
@@ -125,53 +124,6 @@ async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str
         if decision.trial_draw is not None:
             seeds.setdefault((row.ply, decision.position), int(decision.trial_draw.seed, 16))
     return seeds
-
-
-async def list_weighed(session: AsyncSession, game_id: int, after: int) -> dict[int, tuple[int, Decision]]:
-    """A game's decisions that weighed a person's errors (`Decision.exploit`), each with its ply.
-
-    Args:
-        session: Session of the transaction.
-        game_id: The game.
-        after: Only decisions with greater keys.
-
-    Raises:
-        RecordError: A decision cannot be read.
-    """
-    statement = select(DecisionRow.id, DecisionRow.ply, DecisionRow.record).where(
-        DecisionRow.game_id == game_id, DecisionRow.id > after, DecisionRow.search_mode == SearchMode.EXPLOIT
-    )
-    rows = await session.execute(statement.order_by(DecisionRow.id))
-    return {row.id: (row.ply, Decision.from_record(row.record)) for row in rows}
-
-
-async def last_weighed(session: AsyncSession, game_id: int) -> Decision | None:
-    """The latest decision that weighed the errors of a game's opponent in an earlier, similar game.
-
-    The kind of game and the strategy are the same. None if there is none, its record is damaged, or the
-    opponent was forgotten.
-    """
-    if await is_person_of_game_forgotten(session, game_id):
-        return None
-    now, earlier = aliased(GameRow), aliased(GameRow)
-    statement = (
-        select(DecisionRow.record)
-        .join(earlier, earlier.id == DecisionRow.game_id)
-        .join(now, (now.opponent_id == earlier.opponent_id) & (now.game == earlier.game))
-        .where(
-            now.id == game_id,
-            earlier.strategy == now.strategy,
-            earlier.id < now.id,
-            DecisionRow.search_mode == SearchMode.EXPLOIT,
-        )
-        .order_by(earlier.id.desc(), DecisionRow.id.desc())
-        .limit(1)
-    )
-    record = (await session.execute(statement)).scalar_one_or_none()
-    try:
-        return None if record is None else Decision.from_record(record)
-    except RecordError:
-        return None
 
 
 async def mark_sent(session: AsyncSession, decision_id: int, at: datetime | None = None) -> None:

@@ -268,10 +268,12 @@ async def set_rating_diff(
     await session.execute(statement.values(rating_diff=diff))
 
 
-async def count_by_strategy(
+async def count_drawn(
     session: AsyncSession, owner: AccountKey, game: str, opponent_id: str | None = None
 ) -> dict[str, int]:
-    """Number of an account's games with each of our strategies; excludes aborted games and unused strategies.
+    """Number of an account's games for which each of our strategies was chosen at random.
+
+    Excludes aborted games and unused strategies.
 
     Args:
         opponent_id: Site key of one opponent; None for all opponents.
@@ -280,6 +282,7 @@ async def count_by_strategy(
         *_of(owner),
         GameRow.game == game,
         GameRow.state.in_((GameStatus.OPEN, GameStatus.FINISHED)),
+        GameRow.selection["against_opponent"].as_string().is_not(None),
     )
     if opponent_id is not None:
         opponent = select(OpponentRow.id).where(

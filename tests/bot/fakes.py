@@ -82,6 +82,10 @@ def picker(seed: int) -> DirectMove:
     return lambda moves: rng.choice(moves)
 
 
+BALANCED = AssignmentConfig(method=AssignmentMethod.BALANCED)
+"""Draws the strategy of every game, among those of the paper."""
+
+
 class FakeServer:
     """One game on a server that enforces the rules; a `bot.servers.Server`.
 

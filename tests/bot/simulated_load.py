@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from bot.base.config import AssignmentConfig, EngineConfig, TrialConfig
+from bot.base.config import EngineConfig, TrialConfig
 from bot.base.events import EndReason
 from bot.game.game_runner import GameRunner
 from bot.game.services import GameServices
@@ -28,7 +28,7 @@ from storage.database import Database
 from storage.evidence.inference.blindness import BlindnessReport
 from storage.evidence.queries.trial_report import open_trial_blindness
 from storage.evidence.trials import NewTrial, start_trial
-from tests.bot.fakes import FakeServer, config
+from tests.bot.fakes import BALANCED, FakeServer, config
 from tests.fuzz.one_thread import run
 
 ARMS = ("standard", "trappy")
@@ -140,7 +140,7 @@ async def _simulate(
     async with database.write() as session:
         await start_trial(session, NewTrial(name="t1", arms=ARMS, configurations={a: {} for a in ARMS}))
     settings = config(
-        assignment=AssignmentConfig(),
+        assignment=BALANCED,
         trial=TrialConfig(hold_s=hold_s, report_delay_s=0),
         engine=EngineConfig(max_depth=2, workers=1, table_mb=1, ponder=False, variety_centi=0),
     )

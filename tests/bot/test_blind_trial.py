@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from bot.base.config import AssignmentConfig, EngineConfig, TrialConfig
+from bot.base.config import EngineConfig, TrialConfig
 from storage.database import Database
 from storage.ledger.games import load_game
 from tests.bot.blind_people import Experience, ScriptedPerson, auc, guessed_right, most_by_chance, play_games
 from tests.bot.daemon.test_program import running, settings
+from tests.bot.fakes import BALANCED
 from tests.storage.samples import ARENA
 
 GAMES, PLIES = 20, 6
@@ -28,7 +29,8 @@ async def arms_of(folder: Path, games: list[Experience]) -> list[str]:
 
 
 async def played(folder: Path, **trial: Any) -> tuple[list[Experience], list[str]]:
-    config = settings(folder, engine=ENGINE, trial=TrialConfig(**trial), assignment=AssignmentConfig(seed=2))
+    assignment = BALANCED.model_copy(update={"seed": 2})
+    config = settings(folder, engine=ENGINE, trial=TrialConfig(**trial), assignment=assignment)
     async with running(config) as url:
         found = await play_games(url, GAMES, PLIES)
     return found, await arms_of(folder, found)

@@ -27,6 +27,7 @@ def rejudged(report: dict[str, Any]) -> dict[str, Any]:
         "Desdemona",
         sets_traps=report.get("sets_traps", False),
         is_blind=is_blind,
+        is_rated=report["rated"],
         plain_share=report.get("plain_share", 0.0),
     )
     plain = [

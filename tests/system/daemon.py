@@ -53,6 +53,8 @@ class Daemon:
             # On a busy machine nobody may begin at once.
             "DESDEMONA_ARENA__FIRST_MOVE_S": "3600",
             "DESDEMONA_MANNERS__ABORT_AFTER_S": "3600",
+            # These strategies are quick at the depth that the tests set.
+            "DESDEMONA_ASSIGNMENT__METHOD": "balanced",
             # All people of a test have one address.
             "DESDEMONA_ARENA__GAMES_PER_OPPONENT": "1000",
             **{f"DESDEMONA_{key.upper()}": str(value) for key, value in settings.items()},

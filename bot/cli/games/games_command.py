@@ -90,19 +90,23 @@ def show(
     Shows the board, the moves and, for each of our moves, its value, baits, the paper's trap and the reply.
     """
     from bot.text.trap_report import game_report
+    from bot.views.game import trust_record
     from bot.views.game_decisions import report_parts
+    from engine.opponents.trust import ExploitFacts
     from storage.evidence.queries.game_list import MoveMark, list_marks
+    from storage.ledger.exploit_facts import exploit_facts
 
-    async def read(database: "Database") -> "tuple[GameReport, list[MoveMark]]":
+    async def read(database: "Database") -> "tuple[GameReport, list[MoveMark], ExploitFacts | None]":
         async with database.read() as session:
             stored = await _find(session, game, site, account)
-            return await game_report(session, stored), await list_marks(session, stored.id)
+            marks = await list_marks(session, stored.id)
+            return await game_report(session, stored), marks, await exploit_facts(session, stored)
 
-    report, marks = ask_database(context, read)
+    report, marks, facts = ask_database(context, read)
     if output is ShowFormat.JSON:
-        print_json(report.to_json())
+        print_json(report.to_json() | {"trust": trust_record(facts)})
     else:
-        print_parts(report_parts(report, marks, traps_only=traps))
+        print_parts(report_parts(report, marks, facts, traps_only=traps))
 
 
 async def _find(session: "AsyncSession", key: str, site: str | None, account: str | None) -> "StoredGame":

@@ -1,12 +1,12 @@
-"""Outcomes of a trial's games: the differences in score and cost between trappy and standard.
+"""Outcomes of a trial's games: the differences in score and cost between two strategies.
 
-Each game is assigned at random. With A = 1 for trappy, pi the recorded probability of trappy, Y the outcome,
-e its expectation before the game and m a prediction from earlier games of the stratum::
+Each game is assigned at random. With A = 1 for the strategy that sets traps, pi its recorded probability, Y
+the outcome, e its expectation before the game and m a prediction from earlier games of the stratum::
 
     m   = clip(e + k / (N + 10), 0, 1);   k, N: sum and count of (Y - e) over earlier games of the stratum
     psi = (Y - m) (A / pi - (1 - A) / (1 - pi))
 
-For any m, the mean M of psi estimates the difference trappy minus standard; a good m reduces its variance.
+For any m, the mean M of psi estimates the difference between A = 1 and A = 0; a good m reduces its variance.
 The difference in Elo is M / mean(m (1 - m) ln(10) / 400).
 """
 
@@ -68,7 +68,7 @@ TRIAL_GAME = np.dtype(
         ("kind", "<i4"),
     ]
 )
-"""The layout of a game assigned at random to trappy or standard; A = 1 for trappy.
+"""The layout of a game whose strategy is assigned at random; A = 1 for the one that sets traps.
 
 In addition to the columns of `TRIAL_UNIT`: the person's rating and ours before the game, on the same scale;
 our score (1, 1/2 or 0); the mean cost of the person's replies by the judge, in expected score from 0 to 1
@@ -150,7 +150,7 @@ class EloDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamesReport(TrialCounts):
-    """Results of a trial's games: the differences in outcome, trappy minus standard."""
+    """Results of a trial's games: the differences in outcome, with traps minus without."""
 
     guard: RandomisationCheck
     """The randomisation check for the games' results."""

@@ -118,7 +118,15 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[assignment]\nstrategies = ["trappy", "trappy"]\n', "assignment: strategies has a duplicate"),
         (
             '[assignment]\nstrategy = "strong"\n',
-            "assignment: strategy is strong, but method balanced chooses from",
+            "assignment: strategy is strong, but method full_strength does not use it",
+        ),
+        (
+            '[assignment]\nmethod = "balanced"\nstrategy = "strong"\n',
+            "assignment: strategy is strong, but method balanced does not use it",
+        ),
+        (
+            '[assignment]\nmethod = "full_strength"\nstrategies = ["strong", "trappy"]\n',
+            "assignment: method full_strength does not use strategies",
         ),
         ("[[assignment.rules]]\nspeed = 'bullet'\n", "assignment.rules.0.strategy: Field required"),
         (
@@ -397,6 +405,21 @@ def test_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "xyz" not in config.model_dump_json()
 
 
+def test_settings_of_earlier_versions_keep_their_strategies(tmp_path: Path) -> None:
+    def home(text: str) -> AssignmentConfig:
+        account = '[[accounts]]\nname = "home"\ndialect = "arena"\n'
+        own = '[accounts.assignment]\nstrategies = ["trappy", "tempting"]\n'
+        return load_config(written(tmp_path, text + account + own)).by_account()["home"].assignment
+
+    pair = '[assignment]\nstrategies = ["standard", "trappy"]\n'
+    common = load_config(written(tmp_path, pair)).assignment
+    assert (common.method, common.drawn_from) == ("balanced", ("standard", "trappy"))
+    for text in (pair, ""):
+        assert (home(text).method, home(text).drawn_from) == ("balanced", ("trappy", "tempting"))
+        assert home(text).draws_casual_games
+    assert home('[assignment]\nmethod = "fixed"\n').drawn_from == ()
+
+
 def test_accounts_have_settings_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DESDEMONA_TOKEN_MY_LICHESS", "secret")
     text = """
@@ -476,7 +499,9 @@ def test_bots_that_imitate_people_say_so() -> None:
 
 
 def test_what_a_draw_chooses_from() -> None:
-    assert AssignmentConfig().drawn_from == ("standard", "trappy")
+    assert AssignmentConfig().drawn_from == ("exploit", "strong")
+    assert not AssignmentConfig().draws_casual_games
+    assert AssignmentConfig(method=AssignmentMethod.BALANCED).drawn_from == ("standard", "trappy")
     assert AssignmentConfig(strategies=("trappy",)).drawn_from == ()
     assert AssignmentConfig(method=AssignmentMethod.FIXED).drawn_from == ()
 

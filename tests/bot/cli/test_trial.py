@@ -22,18 +22,18 @@ def test_a_trial_from_start_to_end(desdemona: Command) -> None:
     )
     assert "desdemona control reload" in hint
     assert "`--opt` is now `--planned-n`" in hint
-    assert (status, told) == (0, "trial t1 has started: standard, trappy; endpoint cost\n")
+    assert (status, told) == (0, "trial t1 has started: exploit, strong; endpoint cost\n")
     status, _, complaint = desdemona("trial", "start", "t2")
     assert status == 2
     assert "trial start: trial t1 is open; end it first" in complaint
     status, told, _ = desdemona("trial", "list", "--format", "json")
     (row,) = json.loads(told)
-    assert (row["name"], row["arms"], row["ended_at"]) == ("t1", ["standard", "trappy"], None)
+    assert (row["name"], row["arms"], row["ended_at"]) == ("t1", ["exploit", "strong"], None)
     assert (row["planned_n"], row["alpha"], row["cap"], row["endpoint"]) == (500, 0.05, 20, "cost")
     assert row["strata"]["by"] == ["game", "site", "speed", "rating_band"]
-    assert row["configurations"]["trappy"]["strategy"] == "trappy"
-    assert row["configurations"]["trappy"]["coin_probability"] == 0.6
-    assert row["configurations"]["standard"]["settings"]["engine"]["max_depth"] == 10
+    assert row["configurations"]["exploit"]["strategy"] == "exploit"
+    assert row["configurations"]["exploit"]["coin_probability"] == 0.6
+    assert row["configurations"]["strong"]["settings"]["engine"]["max_depth"] == 10
     status, told, _ = desdemona("trial", "end")
     assert (status, told) == (0, "trial t1 has ended: 0 games\n")
     status, _, complaint = desdemona("trial", "end", "t1")
@@ -45,7 +45,7 @@ def test_a_trial_from_start_to_end(desdemona: Command) -> None:
     assert "started (UTC)" in told
     status, told, _ = desdemona("trial", "list", "--format", "csv")
     (flat,) = csv.DictReader(io.StringIO(told))
-    assert (flat["name"], flat["arms"], flat["games"]) == ("t1", "standard trappy", "0")
+    assert (flat["name"], flat["arms"], flat["games"]) == ("t1", "exploit strong", "0")
     assert flat["ended_at"] != ""
 
 
@@ -108,14 +108,15 @@ def test_settings_that_tell_the_player() -> None:
 def test_accounts_that_compare_different_players() -> None:
     other = Config(assignment=AssignmentConfig(strategies=("trappy", "strong")))
     assert complaint_about(Config(), other) == (
-        "accounts a1 and a2 choose among different strategies: standard, trappy; strong, trappy"
+        "accounts a1 and a2 choose among different strategies: exploit, strong; strong, trappy"
     )
 
 
 def test_accounts_that_draw_nothing_are_no_matter() -> None:
     fixed = Config(assignment=AssignmentConfig(method=AssignmentMethod.FIXED))
     turned = Config(assignment=AssignmentConfig(strategies=("trappy", "standard")))
-    configs = {"a1": fixed, "a2": Config(), "a3": turned}
+    balanced = Config(assignment=AssignmentConfig(method=AssignmentMethod.BALANCED))
+    configs = {"a1": fixed, "a2": balanced, "a3": turned}
     new = plan(configs, "t1", planned_n=1000, alpha=0.05, cap=50, endpoint=Endpoint.SCORE)
     assert new.arms == ("standard", "trappy")
     assert set(new.configurations) == {"standard", "trappy"}

@@ -24,7 +24,6 @@ from bot.arena.server import Arena
 from bot.arena.traffic.bot_slots import BotSlots
 from bot.base.config import (
     ArenaConfig,
-    AssignmentConfig,
     Config,
     EngineConfig,
     ServerConfig,
@@ -44,7 +43,7 @@ from storage.ledger.decisions import list_decisions
 from storage.ledger.games import load_game
 from storage.records import DecisionState, GameStatus, TimeSource
 from storage.tables.games import ReplyTimeRow
-from tests.bot.fakes import FakeServer
+from tests.bot.fakes import BALANCED, FakeServer
 from tests.patience import PATIENCE_S
 from tests.storage.samples import ARENA
 from tests.system.daemon import Daemon, free_port
@@ -56,7 +55,7 @@ def settings(folder: Path, **changes: Any) -> Config:
         "storage": StorageConfig(url=f"sqlite:///{folder / 'desdemona.db'}"),
         "arena": ArenaConfig(port=free_port(), games_per_opponent=1000),  # all people have one address
         "engine": EngineConfig(max_depth=3, workers=1, table_mb=1),
-        "assignment": AssignmentConfig(seed=1),
+        "assignment": BALANCED.model_copy(update={"seed": 1}),
         "shutdown": ShutdownConfig(drain_s=20),
     }
     return Config(**(known | changes))

@@ -21,13 +21,17 @@ from bot.game.assignment import (
 )
 from tests.storage.samples import NEW_GAME
 
+BALANCED = AssignmentConfig(method=AssignmentMethod.BALANCED)
+
 
 def context(**changes: Any) -> AssignmentContext:
     known: dict[str, Any] = {
         "site": "arena",
         "game": "othello",
         "speed": Speed.BLITZ,
+        "rated": True,
         "opponent_rating": 1600,
+        "opponent_is_bot": False,
         "against_opponent": {},
         "overall": {},
     }
@@ -102,9 +106,41 @@ def test_rules(changes: dict[str, Any], player: str, rule: int | None) -> None:
     assert assign(context(**changes), config, 1) == Assignment(player, {"method": "rules", "rule": rule})
 
 
+@pytest.mark.parametrize(
+    ("changes", "has_people_model", "strategy", "reason"),
+    [
+        ({"rated": False}, True, "exploit", "casual"),
+        ({"opponent_is_bot": True}, True, "strong", "program"),
+        ({"opponent_is_bot": True, "rated": False}, False, "strong", "program"),
+        ({"game": "connect4"}, False, "strong", "no model of people"),
+        ({"game": "connect4", "rated": False}, False, "strong", "no model of people"),
+    ],
+)
+def test_full_strength_draws_nothing_where_nothing_is_compared(
+    changes: dict[str, Any], has_people_model: bool, strategy: str, reason: str
+) -> None:
+    for seed in range(20):
+        made = assign(context(**changes), AssignmentConfig(), number(seed), has_people_model=has_people_model)
+        assert made == Assignment(strategy, {"method": "full_strength", "reason": reason})
+        assert not is_drawn(made)
+
+
+def test_full_strength_draws_rated_games_against_people() -> None:
+    rng, overall = Random(4), Counter[str]()
+    for _ in range(300):
+        made = assign(context(overall=dict(overall)), AssignmentConfig(), rng.getrandbits(DRAW_BITS))
+        overall[made.strategy] += 1
+        game = replace(NEW_GAME, strategy=made.strategy, selection=made.detail)
+        assert game.drawn_from == game.arms == ("exploit", "strong")
+        assert made.detail["method"] == "full_strength"
+        again = drawn_strategy(made.detail["chances"], int(made.detail["number"], 16))
+        assert again == made.strategy
+    assert abs(overall["exploit"] - overall["strong"]) < 20
+
+
 @pytest.mark.parametrize("coin_probability", [BIASED_COIN_PROBABILITY, BLIND_COIN_PROBABILITY])
 def test_balanced_leans_to_who_is_behind(coin_probability: float) -> None:
-    config = AssignmentConfig()
+    config = BALANCED
     rng = Random(1)
 
     def share(**changes: Any) -> float:
@@ -124,7 +160,7 @@ def test_balanced_leans_to_who_is_behind(coin_probability: float) -> None:
 
 
 def test_balanced_stays_balanced() -> None:
-    rng, config = Random(3), AssignmentConfig()
+    rng, config = Random(3), BALANCED
     overall: Counter[str] = Counter()
     worst = 0
     for _ in range(500):
@@ -139,7 +175,7 @@ def test_a_draw_is_recomputed_from_its_record() -> None:
     players = set()
     for seed in range(50):
         occasion_ = context(overall=counts, against_opponent=counts)
-        found = assign(occasion_, AssignmentConfig(), number(seed))
+        found = assign(occasion_, BALANCED, number(seed))
         detail = json.loads(json.dumps(found.detail, sort_keys=True))  # databases order keys as they like
         assert detail == found.detail
         assert (detail["method"], detail["coin_probability"]) == ("balanced", BIASED_COIN_PROBABILITY)
@@ -203,7 +239,7 @@ def test_balanced_tells_the_chances_of_all(
 
 def test_nobody_can_predict_the_next_player_in_more_than_six_games_of_ten() -> None:
     """Not even who knows every player so far."""
-    rng, config = Random(5), AssignmentConfig()
+    rng, config = Random(5), BALANCED
     overall: Counter[str] = Counter()
     right = 0
     for _ in range(3000):

@@ -23,7 +23,7 @@ from storage.errors import StorageError
 from storage.ledger.games import finish_game, open_game
 from storage.records import GameResult, NewGame
 from storage.tables.types import now_utc
-from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
+from tests.bot.fakes import BALANCED, GAME_ID, FakeServer, config, picker, services
 from tests.bot.game.test_game_runner import play, playing
 from tests.bot.ledger_samples import check_books, stored_game
 from tests.patience import PATIENCE_S
@@ -86,9 +86,7 @@ async def test_the_farewell_of_a_player_without_traps(
 async def test_while_it_is_blind_the_farewell_is_the_same(
     database: Database, player: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = config(
-        assignment=AssignmentConfig(), chat=ChatConfig(greeting="", farewell="Bye. {traps} traps.")
-    )
+    settings = config(assignment=BALANCED, chat=ChatConfig(greeting="", farewell="Bye. {traps} traps."))
     number = 0 if player == "standard" else (1 << DRAW_BITS) - 1
     monkeypatch.setattr(GameServices, "draw_number", lambda _: number)
     server = FakeServer(pick=picker(1))
@@ -101,9 +99,7 @@ async def test_while_it_is_blind_the_farewell_is_the_same(
 @pytest.mark.parametrize("room", Room)
 async def test_while_it_is_blind_nobody_is_told_anything(database: Database, room: Room) -> None:
     server = FakeServer()
-    settings = config(
-        assignment=AssignmentConfig(), chat=ChatConfig(greeting="", farewell="", spectator_commands=True)
-    )
+    settings = config(assignment=BALANCED, chat=ChatConfig(greeting="", farewell="", spectator_commands=True))
     async with talking(server, database, settings) as time:
         for number, question in enumerate(["!engine", "!eval", "!trap"], start=1):
             server.say(question, room, "Bert")

@@ -46,7 +46,7 @@ from storage.ledger.forecasts import list_unforecast
 from storage.ledger.games import list_open_games
 from storage.records import DecisionState, Endpoint, GameResult, GameStatus, StoredGame, TimeSource
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, ReplyTimeRow
-from tests.bot.fakes import GAME_ID, FakeServer, HeldPool, config, no_sleep, picker, services
+from tests.bot.fakes import BALANCED, GAME_ID, FakeServer, HeldPool, config, no_sleep, picker, services
 from tests.bot.ledger_samples import (
     check_books,
     event_kinds,
@@ -958,9 +958,7 @@ async def test_a_game_that_is_drawn_blind_belongs_to_the_open_trial(database: Da
             session, NewTrial(name="t1", arms=arms, configurations={arm: {} for arm in arms})
         )
     server = FakeServer("othello", pick=picker(1))
-    settings = config(
-        assignment=AssignmentConfig(), trial=TrialConfig(reveal=reveal, hold_s=0, report_delay_s=0)
-    )
+    settings = config(assignment=BALANCED, trial=TrialConfig(reveal=reveal, hold_s=0, report_delay_s=0))
     await play(server, database, settings=settings)
     game = await stored_game(database)
     assert game.trial_id == (None if reveal else trial.id)
@@ -1003,7 +1001,7 @@ async def in_a_trial(
     async with database.write() as session:
         if not await list_trials(session):
             await start_trial(session, NewTrial(name="t1", arms=arms, configurations={a: {} for a in arms}))
-    settings = config(assignment=AssignmentConfig(), trial=TrialConfig(**trial))
+    settings = config(assignment=BALANCED, trial=TrialConfig(**trial))
     held = HeldTime()
     async with services(server, database, settings=settings) as given:
         running = asyncio.create_task(GameRunner(GAME_ID, replace(given, sleep=held.sleep)).run())
@@ -1069,15 +1067,17 @@ async def test_the_farewell_and_the_report_of_a_trial_come_at_a_fixed_time(datab
 
 
 async def test_the_number_of_a_draw_follows_from_nothing_unless_there_is_a_seed(database: Database) -> None:
-    async with services(FakeServer(), database, settings=config(assignment=AssignmentConfig())) as given:
+    async with services(FakeServer(), database, settings=config(assignment=BALANCED)) as given:
         again = replace(given, rng=random.Random(1))
         numbers = [given.draw_number(), again.draw_number(), given.draw_number()]
         assert len(set(numbers)) == 3
         assert given.rng.getstate() == random.Random(1).getstate()
-        seeded = replace(given, config=config(assignment=AssignmentConfig(seed=3)), rng=random.Random(3))
+        seeded = replace(
+            given, config=config(assignment=BALANCED.model_copy(update={"seed": 3})), rng=random.Random(3)
+        )
         assert seeded.draw_number() == random.Random(3).getrandbits(DRAW_BITS)
     server = FakeServer(pick=picker(1))
-    await play(server, database, settings=config(assignment=AssignmentConfig(seed=3)))
+    await play(server, database, settings=config(assignment=BALANCED.model_copy(update={"seed": 3})))
     assert (await stored_game(database)).selection["seed"] == 3
 
 

@@ -117,7 +117,9 @@ def test_whether_there_are_takebacks_at_all() -> None:
     fixed = AssignmentConfig(method=AssignmentMethod.FIXED)
     assert may_grant_takebacks(fixed, MannersConfig())
     assert not may_grant_takebacks(fixed, MannersConfig(takebacks=0))
-    assert not may_grant_takebacks(AssignmentConfig(), MannersConfig())
+    assert may_grant_takebacks(AssignmentConfig(), MannersConfig())  # in casual games
+    balanced = AssignmentConfig(method=AssignmentMethod.BALANCED)
+    assert not may_grant_takebacks(balanced, MannersConfig())
     randomised = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="randomised")
     assert not may_grant_takebacks(randomised, MannersConfig())
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.base.config import AssignmentConfig, Config, MannersConfig
+from bot.base.config import Config, MannersConfig
 from bot.base.dialects import Capability
 from bot.base.errors import RefusedError, TransientError
 from bot.base.events import EndReason, GameEnd, GameEvent
@@ -20,7 +20,17 @@ from engine.decision import OutcomeKind
 from engine.game import replay
 from storage.database import Database
 from storage.records import DecisionState, GameResult, GameStatus
-from tests.bot.fakes import GAME_ID, OPPONENT, FakeServer, HeldPool, config, no_sleep, picker, services
+from tests.bot.fakes import (
+    BALANCED,
+    GAME_ID,
+    OPPONENT,
+    FakeServer,
+    HeldPool,
+    config,
+    no_sleep,
+    picker,
+    services,
+)
 from tests.bot.game.test_game_runner import leave, live_until, moves_sent, play, playing
 from tests.bot.game.test_player_kill import late_othello
 from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_game
@@ -372,7 +382,7 @@ async def test_takebacks_that_are_not_granted(database: Database, what: str) -> 
         case "a program":
             server.opponent = replace(OPPONENT, is_bot=True)
         case "drawn at random":
-            settings = settings.model_copy(update={"assignment": AssignmentConfig()})
+            settings = settings.model_copy(update={"assignment": BALANCED})
         case _:
             server.cannot = {Capability.TAKEBACK}
     async with playing(server, database, settings=settings):

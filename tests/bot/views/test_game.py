@@ -6,17 +6,22 @@ import re
 import pytest
 from sqlalchemy import LargeBinary, type_coerce, update
 
+from bot.base.rounding import percent
+from bot.parts.values import Heading
 from bot.text.trap_report import game_report
+from bot.views.game_decisions import report_parts
 from storage.database import Database
 from storage.ledger.decisions import list_decisions
+from storage.ledger.exploit_facts import exploit_facts
 from storage.ledger.forecasts import forecasts_of_game
-from storage.ledger.games import finish_game, load_game, load_game_by_id
+from storage.ledger.games import finish_game, load_game, load_game_by_id, set_moves
 from storage.records import GameResult
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
 from tests.bot.dashboard.samples import met_bait
 from tests.bot.tempted import lost_game, plain_game
 from tests.bot.views.conftest import Visitor, without_old_keys
-from tests.storage.samples import ARENA, FELL, decision, drawn_decision, opened, settled
+from tests.storage.ledger.test_exploit_facts import WEIGHED
+from tests.storage.samples import ARENA, FELL, commit_decision, decision, drawn_decision, opened, settled
 
 
 async def test_the_story_is_the_report_of_the_game(database: Database, visitor: Visitor) -> None:
@@ -175,6 +180,28 @@ async def test_a_game_that_has_just_begun(database: Database, visitor: Visitor) 
     assert "No decision of ours is recorded" in page
     assert "The game has just begun." in page
     assert "No move has been played yet." in page
+
+
+async def test_the_trust_is_shown_with_its_reason(database: Database, visitor: Visitor) -> None:
+    async with database.write() as session:
+        game = await opened(session, strategy="exploit")
+        await commit_decision(session, game.id, 0, WEIGHED)
+        await set_moves(session, game.id, ("f5", "f6"))
+        other = await opened(session, "plain", strategy="strong")
+    says = "over 1 reply the moves fit good play better than the model of a person rated"
+    told = await visitor.json(f"/dash/api/game/{game.id}")
+    assert (told["trust"]["before"], told["trust"]["replies"]) == (0.5, 1)
+    said = f"rust {percent(told['trust']['after'])}, 50 % before: {says} {game.opponent_rating}."
+    assert f"T{said}" in await visitor.text(f"/dash/games/{game.id}")
+    assert f"Othello: t{said}" in await visitor.text("/dash/opponent?site=arena&id=anna")
+    assert "Trust" not in await visitor.text(f"/dash/games/{other.id}")
+    async with database.read() as session:
+        stored = await load_game_by_id(session, game.id)
+        assert stored is not None
+        report, facts = await game_report(session, stored), await exploit_facts(session, stored)
+    (heading, *_) = report_parts(report, (), facts)  # as `desdemona show` prints it
+    assert isinstance(heading, Heading)
+    assert heading.lead == f"T{said}"
 
 
 @pytest.mark.parametrize("form", ["pgn", "ggf", "transcript"])

@@ -74,6 +74,7 @@ async def test_what_the_page_says(database: Database, visitor: Visitor) -> None:
     assert '<li class="pill warn"><strong>engine-like</strong> 44 games</li>' in page
     assert "And 34 more; the CSV has all." in page
     assert "Controls" not in page  # the database alone
+    assert "Trust 50 %: nothing is known of this person yet." in page
 
 
 async def test_few_games_have_no_course(database: Database, visitor: Visitor) -> None:

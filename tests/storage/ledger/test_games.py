@@ -12,7 +12,7 @@ from storage.ledger.events import list_events, record_event
 from storage.ledger.games import (
     assign_account_to_records,
     count_bot_games,
-    count_by_strategy,
+    count_drawn,
     finish_game,
     list_games,
     list_games_by_site_id,
@@ -30,6 +30,9 @@ from storage.ledger.games import (
 )
 from storage.records import MATCH_SITE, AccountKey, GameResult, GameStatus, NewGame
 from tests.storage.samples import ARENA, NEW_GAME, opened
+
+DRAWN = {"against_opponent": {"standard": 0, "trappy": 0}}
+"""How a game's strategy was chosen at random."""
 
 
 async def test_a_game_comes_back_as_it_went_in(database: Database) -> None:
@@ -219,19 +222,20 @@ async def test_filters(database: Database) -> None:
 async def test_games_are_counted_for_the_balanced_selection(database: Database) -> None:
     async with database.write() as session:
         for number, player in enumerate(["standard", "trappy", "trappy", "trappy"]):
-            await opened(session, f"a{number}", strategy=player)
-        await opened(session, "b", strategy="standard", opponent_id="ben")
-        await opened(session, "c", strategy="standard", game="tictactoe")
-        await opened(session, "d", strategy="standard", site="elsewhere")
+            await opened(session, f"a{number}", strategy=player, selection=DRAWN)
+        await opened(session, "b", strategy="standard", opponent_id="ben", selection=DRAWN)
+        await opened(session, "c", strategy="standard", game="tictactoe", selection=DRAWN)
+        await opened(session, "d", strategy="standard", site="elsewhere", selection=DRAWN)
+        await opened(session, "e", strategy="standard", selection={"method": "fixed"})
         aborted = await load_game(session, ARENA, "a3")
         finished = await load_game(session, ARENA, "a2")
         assert aborted is not None
         assert finished is not None
         await finish_game(session, aborted.id, result=None, end_reason="aborted", aborted=True)
         await finish_game(session, finished.id, result=None, end_reason="other")
-        assert await count_by_strategy(session, ARENA, "othello") == {"standard": 2, "trappy": 2}
-        assert await count_by_strategy(session, ARENA, "othello", "anna") == {"standard": 1, "trappy": 2}
-        assert await count_by_strategy(session, ARENA, "othello", "nobody") == {}
+        assert await count_drawn(session, ARENA, "othello") == {"standard": 2, "trappy": 2}
+        assert await count_drawn(session, ARENA, "othello", "anna") == {"standard": 1, "trappy": 2}
+        assert await count_drawn(session, ARENA, "othello", "nobody") == {}
 
 
 async def test_games_with_programs_in_a_day(database: Database) -> None:
@@ -277,14 +281,14 @@ async def test_filters_by_name_and_match(database: Database) -> None:
 async def test_accounts_of_one_site_are_kept_apart(database: Database) -> None:
     other = AccountKey("arena", "iago")
     async with database.write() as session:
-        mine = await opened(session, "same")
-        theirs = await opened(session, "same", account="iago", strategy="standard")
+        mine = await opened(session, "same", selection=DRAWN)
+        theirs = await opened(session, "same", account="iago", strategy="standard", selection=DRAWN)
         assert (await load_game(session, ARENA, "same"), await load_game(session, other, "same")) == (
             mine,
             theirs,
         )
         assert [game.id for game in await list_open_games(session, other)] == [theirs.id]
-        assert await count_by_strategy(session, ARENA, "othello") == {"trappy": 1}
+        assert await count_drawn(session, ARENA, "othello") == {"trappy": 1}
         await set_rating_diff(session, other, "same", 5)
         assert [game.rating_diff for game in await list_games_by_site_id(session, "same")] == [None, 5]
         assert [game.id for game in await list_games(session, Filters(account="IAGO"))] == [theirs.id]

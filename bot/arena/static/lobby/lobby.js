@@ -138,9 +138,12 @@ export class Lobby {
 
   /** Why a game may have no trap set on purpose; empty: there is no draw between players. */
   #plainGames() {
-    const { bots, plainShare } = this.arena;
+    const { bots, plainShare, plainCasual } = this.arena;
     const places = { share: percentText(plainShare), name: bots[0]?.name ?? say("the bot") };
-    return plainShare ? say("About {share} of {name}’s games, chosen at random, are played by a plain engine that does not look for traps.", places) : "";
+    if (!plainShare) return "";
+    return plainCasual
+      ? say("About {share} of {name}’s games, chosen at random, are played by a plain engine that does not look for traps.", places)
+      : say("About {share} of {name}’s rated games, chosen at random, are played by a plain engine that does not look for traps.", places);
   }
 
   /** Whether a rating here has a question mark. */

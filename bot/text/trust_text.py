@@ -1,0 +1,32 @@
+"""How far the strategy exploit believes its model of an opponent, and why, in a sentence or two."""
+
+from bot.base.rounding import percent, plural
+from engine.opponents.exploit_value import MIN_TRUST
+from engine.opponents.trust import UNKNOWN, ExploitFacts
+
+
+def trust_text(facts: ExploitFacts | None, *, is_bot: bool, rating: int | None) -> str:
+    """One or two sentences for the operator.
+
+    Args:
+        facts: What is known after a game; None if there was none.
+        is_bot: Whether the site says that the opponent is a program.
+        rating: The opponent's rating in the game; None if unknown.
+    """
+    if is_bot:
+        return f"Trust {percent(0)}: the site says that this is a program."
+    if facts is None or (not facts.replies and facts.prior == UNKNOWN):
+        return f"Trust {percent(UNKNOWN)}: nothing is known of this person yet."
+    said = f"Trust {percent(facts.trust)}"
+    if not facts.replies:
+        said += ", as after an earlier game: no reply says more yet."
+    else:
+        model = "the model of people" if rating is None else f"the model of a person rated {rating}"
+        # At its limits the trust stays the same.
+        is_model_better = facts.trust > facts.prior or facts.trust == facts.prior > UNKNOWN
+        better, worse = (model, "good play") if is_model_better else ("good play", model)
+        over = plural(facts.replies, "reply", "replies")
+        said += f", {percent(facts.prior)} before: over {over} the moves fit {better} better than {worse}."
+    if facts.trust < MIN_TRUST:
+        said += f" Below {percent(MIN_TRUST)} the bot plays the best moves, whatever the model says."
+    return said

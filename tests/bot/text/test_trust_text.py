@@ -1,0 +1,39 @@
+"""The sentences on trust."""
+
+import pytest
+
+from bot.text.trust_text import trust_text
+from engine.opponents.trust import UNKNOWN, ExploitFacts
+
+
+@pytest.mark.parametrize(
+    ("facts", "rating", "says"),
+    [
+        (None, 1500, "Trust 50 %: nothing is known of this person yet."),
+        (ExploitFacts(UNKNOWN, 0.0, UNKNOWN), 1500, "Trust 50 %: nothing is known of this person yet."),
+        (
+            ExploitFacts(0.34, 9.0, UNKNOWN, 21),
+            1500,
+            "Trust 34 %, 50 % before: over 21 replies the moves fit good play better than the model of a "
+            "person rated 1500.",
+        ),
+        (
+            ExploitFacts(0.98, 0.0, 0.98, 1),  # its limit
+            None,
+            "Trust 98 %, 98 % before: over 1 reply the moves fit the model of people better than good play.",
+        ),
+        (
+            ExploitFacts(0.02, 0.0, 0.02, 0),
+            None,
+            "Trust 2 %, as after an earlier game: no reply says more yet. Below 5 % the bot plays the best "
+            "moves, whatever the model says.",
+        ),
+    ],
+)
+def test_people(facts: ExploitFacts | None, rating: int | None, says: str) -> None:
+    assert trust_text(facts, is_bot=False, rating=rating) == says
+
+
+def test_programs() -> None:
+    said = trust_text(ExploitFacts(0.0, 0.0), is_bot=True, rating=2700)
+    assert said == "Trust 0 %: the site says that this is a program."
