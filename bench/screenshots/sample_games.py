@@ -4,7 +4,7 @@
         [--seed 1]
 
 `desdemona run` plays at its own arena on the loopback interface, with a shallow search and in a trial of
-its two default strategies; people play over HTTP, each from a separate address. The people differ in
+the paper's two strategies; people play over HTTP, each from a separate address. The people differ in
 strength, prefer one of the four games and one speed, and some return far more often. Some resign, a few
 lose on time, and a few send challenges whose clock the bot declines. The program is killed a few times.
 

@@ -26,7 +26,7 @@ def trust_text(facts: ExploitFacts | None, *, is_bot: bool, rating: int | None) 
         is_model_better = facts.trust > facts.prior or facts.trust == facts.prior > UNKNOWN
         better, worse = (model, "good play") if is_model_better else ("good play", model)
         over = plural(facts.replies, "reply", "replies")
-        said += f", {percent(facts.prior)} before: over {over} the moves fit {better} better than {worse}."
+        said += f" ({percent(facts.prior)} before): over {over} the moves fit {better} better than {worse}."
     if facts.trust < MIN_TRUST:
         said += f" Below {percent(MIN_TRUST)} the bot plays the best moves, whatever the model says."
     return said

@@ -21,7 +21,7 @@ class Question:
 
 
 QUESTIONS = (
-    Question("Is trappy better this month?", "page works --since MONTH", "/dash/works?since=MONTH"),
+    Question("Do traps work this month?", "page works --since MONTH", "/dash/works?since=MONTH"),
     Question(
         "Which trap works best against people rated 1500 to 1700?",
         "page traps --people --min-rating 1500 --max-rating 1700 --sort taken",

@@ -14,13 +14,13 @@ from engine.opponents.trust import UNKNOWN, ExploitFacts
         (
             ExploitFacts(0.34, 9.0, UNKNOWN, 21),
             1500,
-            "Trust 34 %, 50 % before: over 21 replies the moves fit good play better than the model of a "
+            "Trust 34 % (50 % before): over 21 replies the moves fit good play better than the model of a "
             "person rated 1500.",
         ),
         (
             ExploitFacts(0.98, 0.0, 0.98, 1),  # its limit
             None,
-            "Trust 98 %, 98 % before: over 1 reply the moves fit the model of people better than good play.",
+            "Trust 98 % (98 % before): over 1 reply the moves fit the model of people better than good play.",
         ),
         (
             ExploitFacts(0.02, 0.0, 0.02, 0),

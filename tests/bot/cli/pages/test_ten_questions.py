@@ -87,7 +87,7 @@ def test_each_question_has_an_answer(desdemona: Command, answered: dict[str, Que
         assert (status, err) == (0, ""), question
         told[question.text] = [" ".join(line.split()) for line in out.splitlines()]
 
-    works = told["Is trappy better this month?"]
+    works = told["Do traps work this month?"]
     start, points, end = re.split(r"([0-9]+\.[0-9])", works[0])
     assert (start, end) == ("Trappy scores ", " points more per 100 games.")
     assert float(points) == pytest.approx(100, abs=5)
@@ -163,7 +163,7 @@ def test_questions_are_listed_with_this_month(desdemona: Command) -> None:
     assert len(lines) == 3 * len(QUESTIONS) == 30
     first = f"{datetime.now().astimezone():%Y-%m}-01"
     assert lines[:3] == [
-        " 1. Is trappy better this month?",
+        " 1. Do traps work this month?",
         f"    desdemona page works --since {first}",
         f"    /dash/works?since={first}",
     ]
