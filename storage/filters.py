@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
 
+from engine.opponents.odds import ODDS
 from storage.errors import FilterError
 from storage.records import MATCH_SITE, DecisionState
 from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, OpponentRow, TrialRow, move_order
@@ -48,6 +49,7 @@ class TrapSettings:
         return cls(assessment, scale, int(margin), decided, *map(float, numbers))
 
 
+_ODDS_STARTS = [start for of_game in ODDS.values() for odds in of_game for start in odds.starts]
 _NUMBER = r"([0-9.]+(?:e[+-]?[0-9]+)?)"
 _SETTINGS = re.compile(
     rf"(\w+), (\w+), margin (-?[0-9]{{1,9}}), (\w+), risk {_NUMBER}/{_NUMBER} %, threshold {_NUMBER} %"
@@ -127,6 +129,8 @@ class Filters:
     """Minimum rating of the opponent; either limit excludes opponents of unknown rating."""
     max_opponent_rating: int | None = None
     rated: bool | None = None
+    at_odds: bool | None = None
+    """True for games that began at odds, False for all others."""
     opening: str | None = None
     """First moves of the game as recorded, separated by spaces."""
     has_result: bool | None = None
@@ -233,6 +237,7 @@ _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "min_opponent_rating": lambda rating: GameRow.opponent_rating >= rating,
     "max_opponent_rating": lambda rating: GameRow.opponent_rating <= rating,
     "rated": lambda rated: GameRow.rated.is_(rated),
+    "at_odds": lambda at_odds: func.coalesce(GameRow.initial_position, "").in_(_ODDS_STARTS) == at_odds,
     "opening": lambda moves: or_(
         GameRow.moves == moves, GameRow.moves.startswith(f"{moves} ", autoescape=True)
     ),

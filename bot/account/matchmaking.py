@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bot.account.challenge_policy import is_on_name_list
+from bot.account.odds import at_odds
 from bot.base.config import ChallengesConfig, MatchmakingConfig, parse_clock
-from bot.base.dialects import Capability
+from bot.base.dialects import DIALECTS, Capability, Dialect
 from bot.base.errors import RefusedError, ServerError, TransientError
 from bot.base.event_log import log_event
 from bot.base.events import Bot, Proposal, Reply
@@ -67,6 +68,8 @@ def choose_opponent(
     blocked: Collection[str],
     rating_list: Callable[[Proposal], str],
     rng: random.Random,
+    dialect: Dialect,
+    odds: Collection[str] = (),
 ) -> tuple[Bot, Proposal] | None:
     """Choose the next challenge; return None if there is no suitable opponent.
 
@@ -79,6 +82,8 @@ def choose_opponent(
         blocked: Names and ids not to challenge, besides those in the settings.
         rating_list: Returns the rating list in which a proposed game would be rated.
         rng: Source of randomness.
+        dialect: The site.
+        odds: The names of odds that we may give.
     """
     us = next((bot for bot in bots if is_on_name_list(bot.id, bot.name, [our_name])), None)
     avoided = (our_name, *config.block, *limits.block, *blocked, *history.resting)
@@ -100,7 +105,8 @@ def choose_opponent(
         fitting = [bot for bot in others if _is_rating_suitable(bot.ratings.get(counts), ours, config)]
         fresh = [bot for bot in fitting if bot.id != history.last_opponent] or fitting
         if fresh:
-            return rng.choice(fresh), proposal
+            chosen = rng.choice(fresh)
+            return chosen, at_odds(proposal, dialect, (ours, chosen.ratings.get(counts)), odds, rng)
     return None
 
 
@@ -185,6 +191,8 @@ class Matchmaker:
             blocked=self._blocked(),
             rating_list=self._server.rating_list,
             rng=self._services.rng,
+            dialect=DIALECTS[self._server.site],
+            odds=self._services.config.manners.odds,
         )
         if picked is None:
             logger.debug("matchmaking: no suitable opponent; challenges today: %d", history.sent)

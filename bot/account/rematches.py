@@ -3,8 +3,10 @@
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
-from bot.base.dialects import Capability
+from bot.account.odds import at_odds, rematch_at_odds
+from bot.base.dialects import DIALECTS, Capability
 from bot.base.errors import RefusedError
 from bot.base.events import Clock, Proposal, Reply
 from bot.game.services import GameServices
@@ -38,7 +40,7 @@ class Rematches:
             return
         async with self._services.database.read() as session:
             game = await load_game(session, self._services.owner, game_id)
-        proposal = None if game is None else proposal_for(game)
+        proposal = None if game is None else self._proposal_for(game)
         if game is None or proposal is None or self._in_a_row[game.opponent_id] >= most:
             if game is not None:
                 del self._in_a_row[game.opponent_id]
@@ -56,6 +58,15 @@ class Rematches:
         if reason:
             del self._in_a_row[game.opponent_id]
             logger.info("game %s: no rematch: %s", game_id, reason)
+
+    def _proposal_for(self, game: StoredGame) -> Proposal | None:
+        """The terms of a rematch; casual games may be at odds."""
+        allowed, dialect = self._services.config.manners.odds, DIALECTS[self._services.owner.site]
+        if game.initial_position is not None:
+            same = proposal_for(replace(game, initial_position=None))
+            return same and rematch_at_odds(same, dialect, game.game, game.initial_position, allowed)
+        proposal, ratings = proposal_for(game), (game.our_rating, game.opponent_rating)
+        return proposal and at_odds(proposal, dialect, ratings, allowed, self._services.rng)
 
 
 def proposal_for(game: StoredGame) -> Proposal | None:

@@ -55,7 +55,8 @@ class ArenaChallenge:
     reason: DeclineReason | None = None
     """Why the challenge was declined; None if it was not."""
     initial_fen: str | None = None
-    """The starting position chosen by the challenger, or None for the standard one."""
+    """The starting position chosen by the challenger, or None for the standard one; it also says which odds
+    one player gives the other (`engine.opponents.odds.odds_from_start`)."""
 
     def by_side(self) -> tuple[AccountRecord, AccountRecord]:
         """The players in the order in which they move."""
@@ -69,12 +70,17 @@ def show(clock: Clock) -> str:
     return f"{minutes}+{clock.increment_s}"
 
 
-def check(variant: ArenaVariant, clock: Clock | None, *, rated: bool) -> None:
+def check(variant: ArenaVariant, clock: Clock | None, *, rated: bool, is_at_odds: bool = False) -> None:
     """Check the terms, including Lichess's rules for clocks.
+
+    Games at odds are not rated: a rating says what a player does from the usual start, and a result at odds
+    measures the estimated worth of the odds as much as the players.
 
     Raises:
         ArenaRefusal: The terms are not allowed; the message states the problem.
     """
+    if rated and is_at_odds:
+        raise ArenaRefusal("Games at odds cannot be rated")
     if rated and not variant.is_rated:
         raise ArenaRefusal(f"Games of the variant {variant.name} cannot be rated")
     if clock is None:

@@ -22,6 +22,7 @@ from bot.arena.traffic.game_quota import QuotaEntry, quota_refusal
 from bot.arena.variants import FROM_POSITION, ArenaVariant
 from bot.base.config import ArenaConfig
 from bot.base.events import Clock, DeclineReason
+from engine.opponents.odds import Odds, odds_from_start
 from storage.arena.accounts import AccountRecord
 
 MAX_CHALLENGES_PER_ACCOUNT = 30
@@ -39,6 +40,16 @@ _ALPHABET = string.ascii_letters + string.digits
 def new_id() -> str:
     """A random id of eight characters, like Lichess's game ids."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(8))
+
+
+def _start_of_rematch(game: ReplayedGame) -> str | None:
+    """The starting position of a rematch, in which the same player gives the same odds, if any."""
+    start = game.record.initial_fen
+    if given := odds_from_start(game.variant.game_name, start):
+        odds, side = given
+        return odds.starts[1 - side]
+    # A rematch at Chess960 gets a new random start.
+    return start if game.variant.key == FROM_POSITION else None
 
 
 class ArenaLobby:
@@ -76,9 +87,13 @@ class ArenaLobby:
         colour: str,
         rematch_of: str | None = None,
         initial_fen: str | None = None,
+        odds: Odds | None = None,
         address: str = "",
     ) -> ArenaChallenge:
         """Challenge a player.
+
+        Args:
+            odds: Odds that the opponent gives the challenger; they set the starting position.
 
         Raises:
             ArenaRefusal: The opponent is the challenger or an offline person, or the terms are not allowed.
@@ -91,7 +106,11 @@ class ArenaLobby:
         is_seen = opponent.is_bot or self._referee.account_streams.is_listening(opponent.id)
         if challenger.is_bot and not is_seen:
             raise ArenaRefusal(f"{opponent.name} is a person; only programs can be challenged")
-        check(variant, clock, rated=rated)
+        challenger_side = secrets.randbelow(2) if colour == "random" else variant.side(colour)
+        if odds is not None:
+            initial_fen = odds.starts[1 - challenger_side]
+        is_at_odds = odds_from_start(variant.game_name, initial_fen) is not None
+        check(variant, clock, rated=rated, is_at_odds=is_at_odds)
         for_one = [each for each in self._waiting.values() if each.opponent.id == opponent.id]
         if len(for_one) >= MAX_CHALLENGES_PER_ACCOUNT:
             raise self._server_busy(f"Too many challenges are waiting for {opponent.name}", for_one)
@@ -104,7 +123,7 @@ class ArenaLobby:
             rated=rated,
             clock=clock,
             colour=colour,
-            challenger_side=secrets.randbelow(2) if colour == "random" else variant.side(colour),
+            challenger_side=challenger_side,
             rematch_of=rematch_of,
             initial_fen=initial_fen,
             deadline=self._referee.clock() + self._config.challenge_expiry_s,
@@ -147,8 +166,7 @@ class ArenaLobby:
             clock=game.clock,
             colour=game.variant.colours[1 - side],
             rematch_of=game.id,
-            # A rematch at Chess960 gets a new random start.
-            initial_fen=game.record.initial_fen if game.variant.key == FROM_POSITION else None,
+            initial_fen=_start_of_rematch(game),
             address=address,
         )
 

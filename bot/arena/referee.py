@@ -268,7 +268,7 @@ class Referee:
         # Read again: the ratings may have changed since the challenge was made.
         players = [await self._require_active_account(account.id) for account in challenge.by_side()]
         variant, clock = challenge.variant, challenge.clock
-        ratings = [wire.rating_in(account, variant.key) for account in players]
+        ratings = [wire.rating_in(account, variant.rating_key) for account in players]
         remaining_ms = None
         if clock is not None:  # of a 0+n clock the increment, at least three seconds (lila)
             remaining_ms = (1000 * (clock.initial_s or max(3, clock.increment_s)),) * 2

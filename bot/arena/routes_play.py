@@ -29,6 +29,7 @@ from bot.arena.traffic.budgets import LimitReached, spend
 from bot.arena.variants import FROM_POSITION, USUAL, VARIANTS, ArenaVariant
 from bot.base.events import MAX_CHAT_LENGTH, Clock, DeclineReason
 from engine.game import BadPosition
+from engine.opponents.odds import Odds, odds_from_start, odds_named
 from storage.arena import accounts as arena
 from storage.arena.accounts import AccountRecord
 
@@ -224,13 +225,14 @@ class PlayRoutes:
             raise HttpError(400, f"color is {colour!r}; allowed: white, black, random")
         address = self._gate.count_challenge(request, account)  # first, because parsing a position costs time
         variant = _variant(as_text(data, "variant", USUAL))
-        variant, initial_fen = _start(variant, as_text(data, "fen", ""))
+        variant, initial_fen, odds = _start(variant, as_text(data, "fen", ""), as_text(data, "odds", ""))
         is_held = as_bool(data, "keepAliveStream")
         challenge = self._lobby.create(
             account,
             opponent,
             variant=variant,
             initial_fen=initial_fen,
+            odds=odds,
             rated=as_bool(data, "rated"),
             clock=_clock(as_int(data, "clock.limit"), as_int(data, "clock.increment")),
             colour=colour,
@@ -320,18 +322,25 @@ def _variant(key: str) -> ArenaVariant:
     return VARIANTS[key]
 
 
-def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
-    """The variant to play and its FEN, if any; chess from a custom position is a separate variant.
+def _start(variant: ArenaVariant, fen: str, odds: str) -> tuple[ArenaVariant, str | None, Odds | None]:
+    """The variant to play, its FEN and its odds, if any; chess from a custom position is a separate variant.
 
     Raises:
-        HttpError: Status 400 if the position is invalid or ends the game, or the variant forbids a FEN.
+        HttpError: Status 400 if the position is invalid or ends the game, or the variant forbids it.
     """
+    if odds:
+        given = odds_named(variant.game_name, odds) if variant.is_offered and not fen else None
+        if given is None:
+            raise HttpError(400, f"odds: {odds!a:.40} cannot be given here")
+        return (VARIANTS[FROM_POSITION] if variant.key == USUAL else variant), None, given
     if not fen:
         if variant.key == FROM_POSITION:
             raise HttpError(400, "fen is missing")
-        return variant, None
-    if variant.key not in ("standard", FROM_POSITION):
-        raise HttpError(400, f"The variant {variant.key} does not allow a fen")
+        return variant, None, None
+    if variant.key not in (USUAL, FROM_POSITION):
+        if odds_from_start(variant.game_name, fen) and len(fen) <= MAX_FEN_LENGTH:
+            return variant, variant.rules.board_text(variant.start(fen)), None
+        raise HttpError(400, f"The variant {variant.key} does not allow a fen, except those of odds")
     # At most six fields: in our own notation moves may follow, which take long to replay.
     if len(fen) > MAX_FEN_LENGTH or len(fen.split()) > 6:
         raise HttpError(400, "fen: not a FEN")
@@ -344,7 +353,7 @@ def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
         raise HttpError(400, "fen: the game is already over in this position")
     if position.board.fullmove_number > MAX_MOVE_NUMBER:
         raise HttpError(400, f"fen: the full-move number is above {MAX_MOVE_NUMBER}")
-    return VARIANTS[FROM_POSITION], rules.board_text(position)
+    return VARIANTS[FROM_POSITION], rules.board_text(position), None
 
 
 def _clock(limit_s: int | None, increment_s: int | None) -> Clock | None:

@@ -31,6 +31,11 @@ class ArenaVariant:
     """Whether games of the variant may be rated."""
 
     @property
+    def rating_key(self) -> str:
+        """Key of the variant whose ratings the players have; chess from any position has those of chess."""
+        return USUAL if self.key == FROM_POSITION else self.key
+
+    @property
     def rules(self) -> Game[Any]:
         return get_rules(self.game_name)
 

@@ -10,6 +10,7 @@ from bot.arena.challenges import OFFERED_CLOCKS, ArenaChallenge, ChallengeStatus
 from bot.arena.game import ReplayedGame
 from bot.arena.variants import VARIANTS, ArenaVariant
 from bot.base.events import Clock, speed_of
+from engine.opponents.odds import ODDS, odds_for, odds_from_start
 from storage.arena.accounts import AccountRecord, ChatRecord, RatingRecord
 
 Json = dict[str, Any]
@@ -109,6 +110,7 @@ def game_full(game: ReplayedGame, now: float, first_move_s: float) -> Json:
         "white": _player(game, game.variant.side("white")),
         "black": _player(game, game.variant.side("black")),
         "initialFen": game.record.initial_fen or "startpos",
+        **_odds(game.variant, game.record.initial_fen),
         "state": game_state(game, now, first_move_s),
     }
     if clock is not None:
@@ -116,6 +118,14 @@ def game_full(game: ReplayedGame, now: float, first_move_s: float) -> Json:
     if game.record.rematch_of:
         full["rematchOf"] = game.record.rematch_of
     return full
+
+
+def _odds(variant: ArenaVariant, initial_fen: str | None) -> Json:
+    """The odds of a game, and the colour that gives them; empty if no side does."""
+    if (given := odds_from_start(variant.game_name, initial_fen)) is None:
+        return {}
+    odds, side = given
+    return {"odds": {"name": odds.name, "color": variant.colours[side]}}
 
 
 def game_state(game: ReplayedGame, now: float, first_move_s: float) -> Json:
@@ -250,8 +260,8 @@ def challenge(what: ArenaChallenge, viewer: str, base_url: str, online: tuple[bo
         "id": what.id,
         "url": f"{base_url}/game/{what.id}",
         "status": "offline" if waits and not online[1] else what.status.value,
-        "challenger": _challenge_user(what.challenger, what.variant.key, online[0]),
-        "destUser": _challenge_user(what.opponent, what.variant.key, online[1]),
+        "challenger": _challenge_user(what.challenger, what.variant.rating_key, online[0]),
+        "destUser": _challenge_user(what.opponent, what.variant.rating_key, online[1]),
         "variant": variant_json(what.variant),
         "rated": what.rated,
         "speed": speed_of(what.clock).value,
@@ -263,6 +273,7 @@ def challenge(what: ArenaChallenge, viewer: str, base_url: str, online: tuple[bo
     }
     if what.initial_fen is not None:
         shown["initialFen"] = what.initial_fen
+        shown |= _odds(what.variant, what.initial_fen)
     if what.rematch_of:
         shown["rematchOf"] = what.rematch_of
     if what.reason is not None:
@@ -307,6 +318,20 @@ def ratings(account: AccountRecord) -> Json:
     return shown
 
 
+def suggested_odds(bot: AccountRecord, you: AccountRecord) -> Json:
+    """The names of the odds that make the expected score nearly even, keyed by variant.
+
+    A variant is missing if a rating in it is provisional, or no odds are nearer to even than a normal game.
+    """
+    suggested: Json = {}
+    for variant in VARIANTS.values():
+        own, yours = (rating_in(account, variant.key) for account in (bot, you))
+        if variant.is_offered and not (own.is_provisional or yours.is_provisional):
+            odds = odds_for(variant.game_name, own.rating, yours.rating)
+            suggested |= {} if odds is None else {variant.key: odds.name}
+    return suggested
+
+
 @dataclass(frozen=True, slots=True)
 class LikeBots:
     """Our bots that imitate people."""
@@ -342,6 +367,7 @@ def lobby(
                 "game": variant.game_name,
                 "sides": list(variant.rules.sides),
                 "colours": dict(zip(variant.rules.sides, variant.colours, strict=True)),
+                "odds": [odds.name for odds in ODDS.get(variant.game_name, ())],
             }
             for variant in VARIANTS.values()
             if variant.is_offered
@@ -354,6 +380,7 @@ def lobby(
                 "ratings": ratings(bot),
                 "takebacks": bot.id not in no_takebacks,
                 "like": imitated.get(bot.id),
+                "odds": {} if you is None else suggested_odds(bot, you),
             }
             for bot, online in bots
         ],

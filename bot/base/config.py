@@ -54,6 +54,7 @@ from engine.human.registry import ModelRegistry, ModelSettings
 from engine.lookup.polyglot import BookChoice, BookMoveChoice, PolyglotBook
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource, RootSource
+from engine.opponents.odds import NAMES as ODDS_NAMES
 from engine.params import (
     Assessment,
     DecidedScores,
@@ -969,8 +970,19 @@ class MannersConfig(Section):
     rematches: int = Field(default=0, ge=0, le=100)
     """Maximum number of consecutive rematches to offer a person after games with a clock; colours alternate.
     None are offered at the arena, whose page does not show challenges."""
+    odds: tuple[str, ...] = ()
+    """Odds that our own casual challenges and rematches may give when the ratings call for them, such as
+    ["knight", "queen"]. For chess pawn, knight, rook, queen, queen+knight; for Othello 1-corner, 2-corners,
+    3-corners; for xiangqi horse, cannon, 2-horses, chariot. Empty: none."""
     claim: Claim = Claim.VICTORY
     """What to claim when the opponent has left the game: victory, draw, or nothing."""
+
+    @field_validator("odds")
+    @classmethod
+    def _known_odds(cls, odds: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := sorted(set(odds) - set(ODDS_NAMES)):
+            raise ValueError(f"{unknown[0]!r} is not known; known: {', '.join(ODDS_NAMES)}")
+        return odds
 
 
 class MatchmakingConfig(Section):

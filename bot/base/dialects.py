@@ -96,6 +96,8 @@ class Dialect:
     """Whether the site limits how often the account's stream is opened (`STREAM_OPENING_RATE`)."""
     from_positions: bool = True
     """Whether games of variants other than `FROM_POSITION` may also begin from a custom position."""
+    set_positions: frozenset[str] = frozenset()
+    """Keys of the variants in which our challenges may set the starting position (``fen``); always casual."""
     protocol: str = "lichess"
     """The site's protocol: ``lichess`` or ``ggs``; most other fields do not apply to ``ggs``."""
     ends_on_page: bool = False
@@ -182,6 +184,7 @@ DIALECTS: Mapping[str, Dialect] = {
             capabilities=frozenset(Capability)
             - {Capability.TOURNAMENTS, Capability.CORRESPONDENCE, Capability.GAME_LIST},
             limits_stream_opens=False,
+            set_positions=frozenset({"standard", "othello", "xiangqi"}),
             rated_by_speed=frozenset(),
             shows_challenges=False,
             unanswered_s=20.0,
@@ -194,6 +197,7 @@ DIALECTS: Mapping[str, Dialect] = {
                 "&scopes[]=challenge:read&scopes[]=challenge:write&description=Desdemona"
             ),
             keep_alive_s=7.0,
+            set_positions=frozenset({"standard"}),
             variants={
                 **_CHESS_VARIANTS,
                 **{

@@ -152,6 +152,9 @@ class Proposal:
     clock: Clock
     side: int | None = None
     """0: we move first; 1: the opponent moves first; None: the site chooses at random."""
+    initial_position: str | None = None
+    """Starting position of a casual game as text (`Game.parse_position`), where the site takes one
+    (`bot.base.dialects.Dialect.set_positions`); None for the standard one."""
 
 
 @dataclass(frozen=True, slots=True)

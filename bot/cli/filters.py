@@ -68,6 +68,12 @@ OPTIONS = {
     "rated": _Option(
         "rated", "Only rated games, or only casual ones.", ("--rated/--casual",), words=("rated", "casual")
     ),
+    "odds": _Option(
+        "odds",
+        "Only games at odds, or only the others.",
+        ("--odds/--even",),
+        words=("odds", "even"),
+    ),
     "opening": _Option(
         "opening", 'Only games that begin with these moves, as recorded: "e2e4 e7e5".', metavar="MOVES"
     ),

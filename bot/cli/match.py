@@ -17,7 +17,7 @@ from bot.cli.common import UsageError, config_of, print_json, print_note, stop_o
 from bot.match.conditions import DEFAULT_MOVE_S, Terms, parse_adjudication, parse_clock, parse_id
 from bot.match.match_report import game_line, result_json, result_text, short_text
 from bot.match.match_runner import Match, MatchStanding, OnGame, run_match
-from bot.match.openings import Opening, fingerprint, read_openings, shuffle_openings
+from bot.match.openings import Opening, fingerprint, read_openings, require_odds, shuffle_openings
 from bot.match.play import FinishedGame
 from bot.match.player_specs import game_of, parse_spec
 from bot.match.sprt import parse_sprt
@@ -45,6 +45,10 @@ def match_command(
     ] = None,
     opening_plies: Annotated[
         int | None, typer.Option(min=0, max=10_000, help="Use at most this many plies of each opening.")
+    ] = None,
+    odds: Annotated[
+        str | None,
+        typer.Option(help="Material that A gives in every game, such as queen+knight, 2-corners or horse."),
     ] = None,
     time: Annotated[
         float | None, typer.Option(help=f"Seconds per move; {DEFAULT_MOVE_S} if no limit is given.")
@@ -98,9 +102,13 @@ def match_command(
         raise UsageError(f"--time is {time:g}; it must be above 0")
     spec_a, spec_b = parse_spec(a), parse_spec(b)
     game_name = game_of(spec_a, spec_b, game)
+    if odds is not None and openings is not None:
+        raise UsageError("--odds and --openings cannot be combined")
     given = None if openings is None else _read_openings(openings, game_name, opening_plies)
     if given is None and opening_plies is not None:
         raise UsageError("--opening-plies needs --openings")
+    if odds is not None:
+        require_odds(game_name, odds)
     clock = None if tc is None else parse_clock(tc)
     terms = Terms(
         game=game_name,
@@ -112,6 +120,7 @@ def match_command(
         grace_s=grace,
         adjudication=None if adjudicate is None else parse_adjudication(adjudicate),
         openings=f"seed {seed}" if given is None else f"{fingerprint(given)} seed {seed}",
+        odds=odds or "",
     )
     match = Match(
         id=terms.match_id() if name is None else parse_id(name),

@@ -5,6 +5,7 @@ Each action that changes something is recorded as an event in the database (`bot
 
 import asyncio
 import math
+import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -12,10 +13,11 @@ from typing import Any
 
 from bot.account.account_runner import AccountRunner
 from bot.account.lobby import Lobby
+from bot.account.odds import with_odds
 from bot.account.pause import Pause
 from bot.alarms.evaluator import AlarmEvaluator, AlarmStatus
 from bot.base import log
-from bot.base.dialects import DIALECTS
+from bot.base.dialects import DIALECTS, Dialect
 from bot.base.errors import RefusedError
 from bot.base.events import MAX_CHAT_LENGTH, Clock, Proposal
 from bot.base.metrics import Metrics
@@ -33,6 +35,7 @@ from bot.control.status import (
 from bot.control.status_text import admission_text
 from bot.game.game_runner import GameRunner
 from bot.threads.search_pool import SearchPool
+from engine.opponents.odds import ODDS, odds_named
 from storage.database import Database
 from storage.ledger.events import PROGRAM
 from storage.ledger.games import load_game
@@ -347,6 +350,7 @@ class OperatorActions:
         proposal: Proposal,
         *,
         account: str | None = None,
+        odds: str = "",
         by: str,
         tell: Tell = lambda _: None,
     ) -> str:
@@ -356,6 +360,7 @@ class OperatorActions:
             name: The player's name on the site.
             proposal: The terms.
             account: One of our accounts, or None for the only one.
+            odds: Name of the odds that we give; empty for none.
             by: See the class.
             tell: Called with a line of text just before the challenge is sent.
 
@@ -369,7 +374,7 @@ class OperatorActions:
             if (variant := dialect.variant_of(proposal.variant)) is None:
                 known = ", ".join(dialect.variants)
                 raise ControlError(f"{dialect.name} has no variant {proposal.variant!r}; known: {known}")
-            proposal = replace(proposal, variant=variant)
+            proposal = _at_odds(replace(proposal, variant=variant), dialect, odds)
             tell(f"challenging {name} to {proposal.variant} {_minutes(proposal.clock)}")
             try:
                 game_id = await lobby.challenge(name, proposal)
@@ -454,6 +459,25 @@ class OperatorActions:
             raise ControlError(f"account {name} is not signed in at the moment")
         note.owner = lobby.owner
         return lobby
+
+
+def _at_odds(proposal: Proposal, dialect: Dialect, name: str) -> Proposal:
+    """The proposal with the odds of this name; unchanged if the name is empty.
+
+    Raises:
+        ControlError: The site or the terms do not allow them.
+    """
+    if not name:
+        return proposal
+    game = dialect.variants[proposal.variant].game
+    if (odds := odds_named(game, name)) is None:
+        known = ", ".join(each.name for each in ODDS.get(game, ())) or "none"
+        raise ControlError(f"{game} has no odds {name!r}; known: {known}")
+    if proposal.variant not in dialect.set_positions:
+        raise ControlError(f"{dialect.name} does not let us set the position of {proposal.variant}")
+    if proposal.rated:
+        raise ControlError("games at odds are not rated: challenge with --casual")
+    return with_odds(proposal, odds, random.SystemRandom())
 
 
 def _minutes(clock: Clock) -> str:

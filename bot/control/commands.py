@@ -42,13 +42,14 @@ def operator_commands(actions: OperatorActions, arena: ArenaActions) -> dict[str
         games: Annotated[int, Field(ge=1, le=MAX_GAMES)] = 1,
         rated: bool = False,
         colour: str = "random",
+        odds: str = "",
         account: str | None = None,
     ) -> None:
         side = {"first": 0, "second": 1}.get(colour)
         for turn in range(games):
             ours = None if side is None else (side + turn) % 2
             proposal = Proposal(variant, rated, parse_minutes(clock), ours)
-            tell(await actions.challenge(name, proposal, account=account, by=CALLER, tell=tell))
+            tell(await actions.challenge(name, proposal, account=account, odds=odds, by=CALLER, tell=tell))
 
     async def join_or_leave(
         id: str,  # noqa: A002 - as the socket's clients write it

@@ -43,6 +43,8 @@ class OfferFacts:
     """Whether the game belongs to a trial (`storage.evidence.trials`)."""
     is_randomised: bool = False
     """Whether our strategy was assigned at random or randomises moves."""
+    gives_odds: bool = False
+    """Whether we began the game at odds: then a lead of the opponent is what both wanted."""
     plies_since_offer: int | None = None
     """Plies since our last draw offer; None if there was none."""
 
@@ -85,6 +87,7 @@ def should_resign(facts: OfferFacts, config: MannersConfig) -> bool:
     last = facts.scores_centi[-config.resign_moves :]
     return (
         config.resign
+        and not facts.gives_odds
         and facts.plies >= MIN_COUNTED_PLIES
         and len(last) == config.resign_moves
         and all(score <= -config.resign_score_centi for score in last)

@@ -16,6 +16,7 @@ from bot.game.services import GameServices
 from bot.game.session import Session, SessionState
 from bot.game.side_tasks import SideTasks
 from engine.games import get_rules
+from engine.opponents.odds import gives_odds
 
 MOST_DECLINES = 3
 """Requests with which we decline one draw offer; some sites go on showing an offer that was declined."""
@@ -77,6 +78,7 @@ class GameOffers:
             rated=game.rated,
             in_trial=game.trial_id is not None,
             is_randomised=game.is_drawn,
+            gives_odds=gives_odds(game.game, game.initial_position, game.our_side),
             has_draws=self._server.supports(Capability.DRAW)
             and offer_policy.has_draw_offers(get_rules(game.game)),
             plies_since_offer=None if self._offered_ply is None else plies - self._offered_ply,

@@ -61,6 +61,8 @@ class Terms:
     """The adjudication rule, or None if games always end by their own rules."""
     openings: str
     """Source of the openings: the seed or a file's fingerprint."""
+    odds: str = ""
+    """Name of the odds that A gives in every game (`engine.opponents.odds`); empty for none."""
     engine_version: str = SEARCH_REVISION
     """Revision of the search that our own players use and that balances openings."""
 
@@ -113,7 +115,7 @@ class Terms:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; equal conditions have equal values."""
-        return {
+        terms = {
             "game": self.game,
             "a": self.a.text,
             "b": self.b.text,
@@ -125,6 +127,7 @@ class Terms:
             "openings": self.openings,
             "engine_version": self.engine_version,
         }
+        return {**terms, "odds": self.odds} if self.odds else terms
 
     def match_id(self) -> str:
         """The match's identifier; matches with equal conditions have equal identifiers."""

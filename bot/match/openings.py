@@ -18,6 +18,7 @@ from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord, start_position
 from engine.game import BadPosition, Game, IllegalMove, replay, starting_position
 from engine.games import get_rules
+from engine.opponents.odds import ODDS, Odds, odds_named
 from engine.search.reference import exact_score
 from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
@@ -25,6 +26,7 @@ from engine.stop import StopFlag
 _TABLE_MB = 16
 _MAX_OPENING_TRIES = 1000
 _SURE_PERCENT = 73
+_FEWER_PLIES = 2  # fewer in odds games, where most random moves change the lead
 _BAR = "|"
 
 
@@ -79,10 +81,48 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
         MatchError: No balanced opening was found.
     """
     game = get_rules(game_name)
-    balance = _BALANCE_BOUNDS.get(game_name, _DEFAULT_BALANCE_BOUNDS)
-    rng = random.Random(f"{seed} {index}")  # noqa: S311 - needs no secrecy
+    return Opening(None, _random_moves(game, game.initial(), 0, f"{seed} {index}", plies))
+
+
+def odds_opening(game_name: str, odds: str, seed: int, number: int) -> Opening:
+    """The opening of a game in which A gives odds: a few random moves that hardly change the lead.
+
+    Args:
+        odds: Name of the odds (`engine.opponents.odds`).
+        seed: The match's seed.
+        number: The game's number; A moves first in games with even numbers.
+
+    Raises:
+        MatchError: The game has no such odds, or no such opening was found.
+    """
+    game, side = get_rules(game_name), number % 2
+    start = require_odds(game_name, odds).starts[side]
+    position = game.parse_position(start)
+    plies = _BALANCE_BOUNDS.get(game_name, _DEFAULT_BALANCE_BOUNDS).plies[0] - _FEWER_PLIES
+    lead_centi = _lead_centi(game, position)
+    return Opening(start, _random_moves(game, position, lead_centi, f"{seed} {number // 2} {side}", plies))
+
+
+def require_odds(game_name: str, name: str) -> Odds:
+    """The game's odds with this name.
+
+    Raises:
+        MatchError: There are none.
+    """
+    if (odds := odds_named(game_name, name)) is None:
+        known = ", ".join(each.name for each in ODDS.get(game_name, ())) or "none"
+        raise MatchError(f"{game_name} has no odds {name!r}; known: {known}")
+    return odds
+
+
+def _random_moves(
+    game: Game[Any], start: Any, lead_centi: int, seed: str, plies: int | None
+) -> tuple[str, ...]:
+    """Random moves from a position that lead to about the same lead of the first side."""
+    balance = _BALANCE_BOUNDS.get(game.name, _DEFAULT_BALANCE_BOUNDS)
+    rng = random.Random(seed)  # noqa: S311 - needs no secrecy
     for _ in range(_MAX_OPENING_TRIES):
-        position, moves = game.initial(), list[str]()
+        position, moves = start, list[str]()
         for _ in range(rng.randint(*(balance.plies if plies is None else (plies, plies)))):
             legal = game.legal_moves(position)
             if not legal:
@@ -92,17 +132,22 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
             position = game.play(position, move)
         if not game.legal_moves(position):
             continue
-        # With a fresh table, a selective search gives a position the same score each time.
-        root, depth = game.for_search(position), balance.depth
-        judge = make_searcher(game_name, _TABLE_MB)
-        if isinstance(judge, NativeSearcher):
-            result = judge.think(root, depth, None, StopFlag(), confidence_percent=_SURE_PERCENT, threads=1)
-            score = result.score_centi
-        else:
-            score = exact_score(judge, root, min(depth, game.most_plies_left(root)), StopFlag())
-        if abs(score) <= balance.within_centi:
-            return Opening(None, tuple(moves))
-    raise MatchError(f"none of {_MAX_OPENING_TRIES} random openings of {game_name} is balanced")
+        if abs(_lead_centi(game, position) - lead_centi) <= balance.within_centi:
+            return tuple(moves)
+    raise MatchError(f"none of {_MAX_OPENING_TRIES} random openings of {game.name} is balanced")
+
+
+def _lead_centi(game: Game[Any], position: Any) -> int:
+    """By how much the first side leads, according to a search."""
+    # With a fresh table, a selective search gives a position the same score each time.
+    depth = _BALANCE_BOUNDS.get(game.name, _DEFAULT_BALANCE_BOUNDS).depth
+    root, judge = game.for_search(position), make_searcher(game.name, _TABLE_MB)
+    if isinstance(judge, NativeSearcher):
+        result = judge.think(root, depth, None, StopFlag(), confidence_percent=_SURE_PERCENT, threads=1)
+        score = result.score_centi
+    else:
+        score = exact_score(judge, root, min(depth, game.most_plies_left(root)), StopFlag())
+    return score if game.side_to_move(position) == 0 else -score
 
 
 def read_openings(data: bytes, game_name: str, where: str, max_plies: int | None = None) -> list[Opening]:

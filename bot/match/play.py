@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.match.conditions import AdjudicationRule, Terms, player_label
 from bot.match.human_players import HumanPlayer
-from bot.match.openings import Opening, position_after, random_opening
+from bot.match.openings import Opening, odds_opening, position_after, random_opening
 from bot.match.participants import OurPlayer, Participant, make_player
 from bot.match.player_specs import MatchError
 from bot.match.processor_use import game_in_process
@@ -186,7 +186,10 @@ def play(task: GameTask) -> MatchGameRecord:
             f"this worker has search revision {SEARCH_REVISION}, but the match uses {terms.engine_version}"
         )
     pair = task.number // 2
-    opening = task.opening or random_opening(terms.game, task.seed, pair)
+    opening = task.opening
+    if opening is None and terms.odds:
+        opening = odds_opening(terms.game, terms.odds, task.seed, task.number)
+    opening = opening or random_opening(terms.game, task.seed, pair)
     with ExitStack() as closing:
         if not closing.enter_context(game_in_process()) and terms.limits_our_cpu:
             raise MatchError(

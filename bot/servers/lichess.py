@@ -481,6 +481,8 @@ class LichessServer:
             "color": self._colour(proposal),
             "keepAliveStream": "true",
         }
+        if proposal.initial_position is not None:
+            form["fen"] = proposal.initial_position
         challenge_id = ""
         try:
             async with aclosing(

@@ -359,4 +359,4 @@ def proposal_of(site: str, form: Mapping[str, str]) -> Proposal:
     colours = [side.key for side in get_dialect(site).variants[form["variant"]].sides]
     clock = Clock(int(form["clock.limit"]), int(form["clock.increment"]))
     side = colours.index(form["color"]) if form["color"] in colours else None
-    return Proposal(form["variant"], form["rated"] == "true", clock, side)
+    return Proposal(form["variant"], form["rated"] == "true", clock, side, form.get("fen"))

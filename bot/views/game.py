@@ -35,6 +35,7 @@ from engine.formats.files import GameFormat
 from engine.formats.record import BadGame
 from engine.game import continued_position, starting_position
 from engine.games import GAMES, first_side
+from engine.opponents.odds import odds_from_start
 from engine.opponents.trust import ExploitFacts
 from storage.database import Database
 from storage.errors import VALUE_ERRORS, reason_of
@@ -273,6 +274,7 @@ def game_heading(
     if stored.clock_initial_s is not None:
         clock = f", {stored.clock_initial_s / 60:g}+{stored.clock_increment_s or 0}"
     match = match_of(stored)
+    given = odds_from_start(stored.game, stored.initial_position)
     return Heading(
         stored.opponent_name,
         crumbs=(
@@ -291,6 +293,7 @@ def game_heading(
             Pill(word, reason_text(stored.end_reason), mood="bad" if mood == "trap" else "good"),
             Pill(stored.strategy, f"{colour}{ours}, engine {stored.engine_version}".strip(" ,")),
             Pill("rated" if stored.rated else "casual", f"{stored.speed}{clock}"),
+            *(() if given is None else (Pill(f"odds: {given[0].text}", f"from {sides[given[1]]}"),)),
             *(() if match is None else (Pill("match", f"{match}, {match_limits(stored)}".rstrip(", ")),)),
             Pill(time_text(stored.started_at)),
             Pill(f"{taken} of {set_}", "baits taken", mood="bad" if taken else "quiet"),

@@ -11,6 +11,7 @@ from bot.text.values_text import iso_time, number, time_text, title_of
 from bot.views.addresses import opponent_path
 from bot.views.page import Page, Query
 from bot.views.paging import Paging
+from engine.opponents.odds import odds_from_start
 from storage.database import Database
 from storage.evidence.queries.filter_language import filter_texts
 from storage.evidence.queries.game_list import (
@@ -140,7 +141,9 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
     for game in games:
         account = f" as {game.account}" if game.account and are_several else ""
         variant = game.game if game.variant == "standard" else game.variant
+        given = odds_from_start(game.game, game.initial_position)
         casual = "" if game.rated or match_of(game) else "casual"
+        terms = f"odds: {given[0].text}" if given else casual
         rating = "unrated" if game.opponent_rating is None else str(game.opponent_rating)
         is_over = game.state is GameStatus.FINISHED
         result = (game.result.value if game.result else NO_VALUE) if is_over else game.state.value
@@ -148,7 +151,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
             (
                 game.site_game_id,
                 time_text(game.started_at),
-                TableCell(f"{game.site}{account} {variant}", casual),
+                TableCell(f"{game.site}{account} {variant}", terms),
                 TableCell(game.opponent_name, rating, tags=(("bot", ""),) * game.opponent_is_bot),
                 TableCell(game.strategy, "random" * game.is_drawn),
                 TableCell(result, plural(len(game.moves), "ply", "plies")),
@@ -160,6 +163,12 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
     return TablePart("", tuple(columns), tuple(rows))
 
 
+def _odds_record(game: StoredGame) -> dict[str, Any] | None:
+    """The odds of a game and the side that gave them, as plain values."""
+    given = odds_from_start(game.game, game.initial_position)
+    return None if given is None else {"name": given[0].name, "side": given[1]}
+
+
 def stored_record(game: StoredGame, flags: Sequence[str]) -> dict[str, Any]:
     """Convert a stored game to plain values, including the reasons why it is suspect."""
     return {
@@ -168,6 +177,7 @@ def stored_record(game: StoredGame, flags: Sequence[str]) -> dict[str, Any]:
         "game_id": game.site_game_id,
         "game": game.game,
         "variant": game.variant,
+        "odds": _odds_record(game),
         "started_at": game.started_at.isoformat(),
         "ended_at": None if game.ended_at is None else game.ended_at.isoformat(),
         "opponent": game.opponent_name,

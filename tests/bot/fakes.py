@@ -157,6 +157,7 @@ class FakeServer:
         self.listed_since: list[datetime] = []
         self.list_faults: list[Exception] = []
         self.tournament_told = Tournament("Cyprus Arena", game, game, is_over=False)
+        self.proposals: list[Proposal] = []
         self.replies: asyncio.Queue[Reply] = asyncio.Queue()
         """To our challenges, in order."""
         self.answers: list[str] = []
@@ -367,6 +368,7 @@ class FakeServer:
             self.finish(EndReason.RESIGNATION, 1 - self.our_side)
 
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
+        self.proposals.append(proposal)
         await self._called("challenge", "", opponent_id, proposal.variant)
         return await self.replies.get()
 

@@ -99,7 +99,8 @@ class Opponent:
                 if record is not None:
                     await self._write_down(record, moves, decisions)
                 return
-            position = replay(game, moves)
+            start = full["initialFen"]
+            position = replay(game, moves, variant.start(None if start == "startpos" else start))
             if game.legal_moves(position) and game.side_to_move(position) == side:
                 await self.may_move.wait()
                 move = self._choose(game, position, moves, decisions)

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from engine.games import GAMES, get_rules
+from engine.opponents.odds import ODDS
 from engine.params import Scale, TrapParams
 from storage.database import Database
 from storage.errors import FilterError
@@ -41,6 +42,7 @@ CHANGES: tuple[tuple[dict[str, Any], Filters], ...] = (
     ({"opponent_rating": 2100}, Filters(min_opponent_rating=2000)),
     ({"opponent_rating": 900}, Filters(max_opponent_rating=1000)),
     ({"rated": False}, Filters(rated=False)),
+    ({"game": "chess", "initial_position": ODDS["chess"][1].starts[0]}, Filters(at_odds=True)),
 )
 
 
@@ -51,6 +53,15 @@ async def test_each_filter_finds_its_game_and_no_other(database: Database, at: i
         await opened(session, "usual", at=NOON)
         await opened(session, "other", **({"at": NOON} | changes))
         assert [game.site_game_id for game in await list_games(session, filters)] == ["other"]
+
+
+async def test_games_without_odds_include_other_positions(database: Database) -> None:
+    async with database.write() as session:
+        await opened(session, "usual", game="chess")
+        await opened(session, "ending", game="chess", initial_position="4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")
+        await opened(session, "at odds", game="chess", initial_position=ODDS["chess"][1].starts[0])
+        found = {game.site_game_id for game in await list_games(session, Filters(at_odds=False))}
+        assert found == {"usual", "ending"}
 
 
 @pytest.mark.parametrize("name", GAMES)

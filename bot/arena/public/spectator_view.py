@@ -10,7 +10,7 @@ from bot.arena import wire
 from bot.arena.game import ReplayedGame
 from bot.arena.wire import Json
 
-_FULL = ("id", "variant", "speed", "rated", "createdAt", "white", "black", "initialFen", "clock")
+_FULL = ("id", "variant", "speed", "rated", "createdAt", "white", "black", "initialFen", "odds", "clock")
 _PLAYER = ("id", "name", "title", "rating", "provisional")
 _STATE = ("wtime", "btime", "winc", "binc", "status", "winner")
 

@@ -171,6 +171,7 @@ def challenge(
     clock: Annotated[str, typer.Option(help="Initial time in minutes + seconds per move.")] = "3+2",
     rated: Annotated[bool, typer.Option("--rated/--casual")] = True,
     colour: Annotated[str, typer.Option(help="first, second or random; alternates in a series.")] = "random",
+    odds: Annotated[str, typer.Option(help="Odds that we give, such as knight; needs --casual.")] = "",
     games: Annotated[int, typer.Option(min=1, max=1000, help="Number of games, played one by one.")] = 1,
     account: OurAccount = None,
 ) -> None:
@@ -188,6 +189,7 @@ def challenge(
         clock=clock,
         rated=rated,
         colour=colour,
+        odds=odds,
         games=games,
         account=account,
     )

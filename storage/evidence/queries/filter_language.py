@@ -113,6 +113,7 @@ FIELDS: dict[str, FilterField] = {
         FilterField("min-rating", "min_opponent_rating", "Rated at least", _number),
         FilterField("max-rating", "max_opponent_rating", "Rated at most", _number),
         _pair("rated", "rated", "Rated", {"rated": True, "casual": False}),
+        _pair("at_odds", "odds", "Odds", {"odds": True, "even": False}),
         _pair("our_side", "side", "We move", {"first": 0, "second": 1}),
         FilterField("since", "since", "Since", parse_time, _write_time),
         FilterField(

@@ -265,7 +265,9 @@ def is_first(games: GameRows, sources: KeySources) -> NDArray[np.bool_]:
 
 def _performances(groups: GroupIndex, games: NDArray[np.void]) -> list[Performance]:
     ratings, scores = games["rating"][groups.members], games["score"][groups.members]
-    known = np.flatnonzero(np.isfinite(ratings) & np.isfinite(scores))
+    # A result from a position that one side has set, as at odds, says little about ratings.
+    is_usual = games["is_challenger_position"][groups.members] == 0
+    known = np.flatnonzero(np.isfinite(ratings) & np.isfinite(scores) & is_usual)
     least = int(ratings[known].min(initial=0))
     above = (ratings[known] - least).astype(np.intp)
     code = combined([groups.of_member[known], above])

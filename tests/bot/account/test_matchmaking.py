@@ -71,6 +71,7 @@ def picked(
             our_name="Desdemona",
             blocked=(),
             rating_list=LICHESS.rating_list,
+            dialect=LICHESS,
             rng=rng,
         )
         if choice is not None:
@@ -105,6 +106,7 @@ def test_whether_rated() -> None:
             our_name="Desdemona",
             blocked=(),
             rating_list=LICHESS.rating_list,
+            dialect=LICHESS,
             rng=random.Random(1),
         )
         assert found == (ANNE, Proposal("standard", rated, Clock(60, 0)))
@@ -167,6 +169,7 @@ def test_whoever_is_blocked_is_not_challenged_either() -> None:
             our_name="me",
             blocked=["Anne"],
             rating_list=LICHESS.rating_list,
+            dialect=LICHESS,
             rng=random.Random(1),
         )
         is None

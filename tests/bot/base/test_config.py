@@ -148,6 +148,10 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ('[challenges]\nblock = ["a\\u2028b"]\n', "challenges.block: control characters"),
         ('[challenges]\nallow = ["anna", ""]\n', "challenges.allow.1: String should have at least 1"),
         ('[challenges]\nblock = [" "]\n', "challenges.block.0: String should have at least 1"),
+        (
+            '[manners]\nodds = ["quen"]\n',
+            "manners.odds: 'quen' is not known; known: pawn, knight",
+        ),
         ('[matchmaking]\nblock = [""]\n', "matchmaking.block.0: String should have at least 1"),
         ('[matchmaking]\nvariants = [""]\n', "matchmaking.variants.0: String should have at least 1"),
         ('[matchmaking]\nclocks = [""]\n', "matchmaking.clocks: '' is not of the form 180+2"),

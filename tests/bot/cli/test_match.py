@@ -17,6 +17,7 @@ from bot import __main__ as program
 from bot.cli import match as cli_match
 from bot.match.player_specs import MatchError
 from bot.workers.pools import LocalWorkers
+from engine.opponents.odds import ODDS, gives_odds
 from storage.database import Database
 from storage.filters import Filters
 from storage.ledger.games import list_games
@@ -219,9 +220,22 @@ def test_openings_of_a_file(place: Place, desdemona: Command) -> None:
     assert all(game.moves[0] == "f5" for game in games)
 
 
+def test_a_match_at_odds(place: Place, desdemona: Command) -> None:
+    quick = ("standard", "trappy", "--depth", "2", "--games", "2")
+    assert desdemona(*quick, "--odds", "2-corners")[0] == 0
+    games = sorted(place.games(), key=lambda game: game.our_side)
+    assert [game.initial_position for game in games] == list(ODDS["othello"][1].starts)
+    assert [gives_odds(game.game, game.initial_position, game.our_side) for game in games] == [True, True]
+    # Other odds, another match.
+    assert desdemona(*quick)[0] == 0
+    assert len(place.games()) == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (("strong", "trappy", "--odds", "queen"), "othello has no odds 'queen'; known: 1-corner, 2-corners"),
+        (("strong", "trappy", "--odds", "1-corner", "--openings", "x"), "--odds and --openings cannot"),
         (("clever", "standard"), "player 'clever'"),
         (
             ("strong", "trappy", "--cpu", "0.1"),

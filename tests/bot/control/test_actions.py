@@ -297,6 +297,27 @@ async def test_a_challenge_to_its_end(database: Database) -> None:
     assert said == ["challenging anna to standard 3+2", "challenging anna to othello 3+2"]
 
 
+async def test_a_challenge_at_odds(database: Database) -> None:
+    server = FakeServer()
+    casual = replace(TERMS, rated=False, side=1)
+    async with opened_rig(server, database) as rig:
+        await tell(server)
+        for proposal, name, why in (
+            (casual, "queen", "othello has no odds 'queen'; known: 1-corner, 2-corners, 3-corners"),
+            (replace(casual, variant="connect4"), "queen", "connect4 has no odds 'queen'; known: none"),
+            (replace(casual, variant="chess960"), "queen", "does not let us set the position of chess960"),
+            (replace(casual, rated=True), "1-corner", "not rated: challenge with --casual"),
+        ):
+            with pytest.raises(ControlError, match=why):
+                await rig.actions.challenge("anna", proposal, odds=name, by="socket")
+        work = asyncio.create_task(rig.actions.challenge("anna", casual, odds="1-corner", by="socket"))
+        await called(server, "challenge anna othello")
+        assert server.proposals[-1].initial_position == "b7/8/8/3wb3/3bw3/8/8/8 b"
+        server.replies.put_nowait(Reply("", False, "later"))
+        with pytest.raises(RefusedError, match="anna did not accept: later"):
+            await work
+
+
 async def test_a_block_needs_no_connection(database: Database) -> None:
     """Our account may not be signed in, or no program may run at all."""
     server = FakeServer()

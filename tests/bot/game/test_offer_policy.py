@@ -88,6 +88,7 @@ def test_resigning() -> None:
     assert should_resign(LOST, CONFIG)
     assert should_resign(replace(LOST, scores_centi=(-WIN_CENTI - 50, -WIN_CENTI - 60)), CONFIG)
     assert not should_resign(LOST, MannersConfig())  # off unless asked for
+    assert not should_resign(replace(LOST, gives_odds=True), CONFIG)
     assert not should_resign(replace(LOST, scores_centi=(-900, -899)), CONFIG)
     assert not should_resign(replace(LOST, scores_centi=(-950,)), CONFIG)
     assert not should_resign(replace(LOST, scores_centi=(950, 950)), CONFIG)

@@ -6,6 +6,7 @@ import pytest
 from bot.match.openings import (
     Opening,
     fingerprint,
+    odds_opening,
     position_after,
     random_opening,
     read_openings,
@@ -13,6 +14,7 @@ from bot.match.openings import (
 )
 from bot.match.player_specs import MatchError
 from engine.games import get_rules
+from engine.opponents.odds import ODDS
 from engine.search.reference import exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -44,6 +46,29 @@ def test_random_openings_of_othello_are_nearly_balanced() -> None:
 
 def test_other_seeds_make_other_openings() -> None:
     assert random_opening("othello", 1, 0) != random_opening("othello", 2, 0)
+
+
+def test_openings_at_odds_keep_the_odds() -> None:
+    """A gives them in every game; the openings differ, and can be made again one by one."""
+    game = get_rules("othello")
+    for number in range(4):
+        opening = odds_opening("othello", "2-corners", 7, number)
+        assert opening.start == ODDS["othello"][1].starts[number % 2]
+        assert len(opening.moves) == 8
+        assert odds_opening("othello", "2-corners", 7, number) == opening
+        _, position = position_after(game, opening)
+        taker = "wb"[number % 2]
+        rows = game.board_rows(position)
+        assert (rows[0][0], rows[7][7]) == (taker, taker)
+    assert (
+        odds_opening("othello", "2-corners", 7, 0).moves != odds_opening("othello", "2-corners", 7, 2).moves
+    )
+
+
+@pytest.mark.parametrize(("game_name", "name"), [("chess", "2-corners"), ("connect4", "queen")])
+def test_odds_that_a_game_does_not_have(game_name: str, name: str) -> None:
+    with pytest.raises(MatchError, match=f"{game_name} has no odds '{name}'; known: (pawn, knight|none)"):
+        odds_opening(game_name, name, 1, 0)
 
 
 def test_a_file_of_positions_and_moves() -> None:

@@ -954,6 +954,20 @@ async def test_a_challenge_of_ours(
     }
 
 
+async def test_a_challenge_at_odds(peer: Peer, server: LichessServer) -> None:
+    peer.script(CHALLENGE_IAGO, stream(MADE, {"done": "accepted"}))
+    start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNB1KBNR w KQkq - 0 1"
+    terms = Proposal("standard", False, Clock(180, 2), side=0, initial_position=start)
+    assert (await server.challenge("iago", terms)).accepted
+    form = dict(parse_qsl(peer.bodies[0]))
+    assert (form["variant"], form["rated"], form["color"], form["fen"]) == (
+        "standard",
+        "false",
+        "white",
+        start,
+    )
+
+
 async def test_withdrawing_a_challenge(
     peer: Peer, server: LichessServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

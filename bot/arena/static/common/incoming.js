@@ -2,7 +2,8 @@
 
 import { call, session, tried } from "/static/common/api.js";
 import { el, toast } from "/static/common/dom.js";
-import { fromServer, say } from "/static/common/language.js";
+import { fromServer, say, sayAll } from "/static/common/language.js";
+import { oddsText } from "/static/common/odds.js";
 import { play } from "/static/common/sound.js";
 
 /** The event on `document` that brings the list of challenges to whoever wants to show one of them itself. */
@@ -65,11 +66,14 @@ function button(name, label, onclick, kind = "") {
   return el("button", { type: "button", class: `button small${kind}`, "data-test": `challenge-${name}`, onclick }, label);
 }
 
-function words({ challenger, variant, timeControl, rated, rematchOf }) {
+function words({ challenger, destUser, variant, timeControl, rated, rematchOf, odds, finalColor }) {
   const clock = timeControl.show ?? say("no clock");
-  const terms = [fromServer(variant.key === "standard" ? "Chess" : variant.name), clock, rated ? say("rated") : say("casual")].join(" · ");
+  const terms = [fromServer(variant.key === "standard" || (variant.key === "fromPosition" && odds) ? "Chess" : variant.name), clock, rated ? say("rated") : say("casual")].join(" · ");
   const places = { name: challenger.name, rating: `${challenger.rating}${challenger.provisional ? "?" : ""}`, terms };
-  return rematchOf ? say("{name} ({rating}) offers a rematch: {terms}", places) : say("{name} ({rating}) challenges you: {terms}", places);
+  const offer = rematchOf ? say("{name} ({rating}) offers a rematch: {terms}", places) : say("{name} ({rating}) challenges you: {terms}", places);
+  if (!odds) return offer;
+  const [giver, taker] = odds.color === finalColor ? [challenger, destUser] : [destUser, challenger];
+  return sayAll([`${offer}.`, oddsText(odds.name, giver.name, taker.name)]);
 }
 
 document.addEventListener("visibilitychange", lookForChallenges);

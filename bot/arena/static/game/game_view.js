@@ -7,6 +7,7 @@ import { Clocks } from "/static/game/clock.js";
 import { el, icon } from "/static/common/dom.js";
 import { boardShape, pieceElement, pieceName, theme } from "/static/board/games.js";
 import { Moves } from "/static/game/moves.js";
+import { oddsText } from "/static/common/odds.js";
 import { resultOf } from "/static/game/result.js";
 import { fromServer, say, sayAll } from "/static/common/language.js";
 
@@ -22,7 +23,7 @@ export class GameView {
     // A variant that the page does not offer looks like its base game, and has the API's name.
     const offered = variants.find(({ key }) => key === full.variant.key);
     this.variant = offered ?? variants.find(({ game }) => game === view.game);
-    this.gameName = offered?.name ?? full.variant.name;
+    this.gameName = offered?.name ?? (full.odds ? this.variant.name : full.variant.name);
     this.gameKey = view.game;
     this.theme = theme(this.gameKey);
     this.sides = view.sides;
@@ -84,7 +85,7 @@ export class GameView {
         el(
           "aside",
           { class: "side" },
-          el("section", { class: "card status", "aria-label": say("State of the game") }, el("p", { class: "terms" }, terms), this.status, this.detail, this.buttons),
+          el("section", { class: "card status", "aria-label": say("State of the game") }, el("p", { class: "terms" }, terms), full.odds ? el("p", { class: "terms odds" }, oddsText(full.odds.name, full[full.odds.color].name, full[otherColour(full.odds.color)].name)) : null, this.status, this.detail, this.buttons),
           this.analysis.element,
           this.moves.element,
           this.chat.element,

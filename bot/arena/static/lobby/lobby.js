@@ -5,8 +5,9 @@ import { Board } from "/static/board/board.js";
 import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
 import { confirmDialog, el, loading, toast } from "/static/common/dom.js";
 import { forgetWho, showWho } from "/static/common/header.js";
+import { oddsText } from "/static/common/odds.js";
 import { theme } from "/static/board/games.js";
-import { colourField, loadChoice, noClockHint, saveChoice, segments, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
+import { colourField, loadChoice, noClockHint, oddsField, chosenOdds, saveChoice, segments, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
 import { fromServer, percentText, say, sayAll, sayCount, sayParts } from "/static/common/language.js";
 
 const REFRESH_MS = 5000;
@@ -88,6 +89,8 @@ export class Lobby {
     this.sendButton = el("button", { class: "button primary big", type: "submit", "data-test": "challenge" }, say("Challenge"));
     this.status = el("p", { class: "form-status", role: "status" });
     this.colourField = colourField(variant, choice.color);
+    this.oddsField = oddsField(variant);
+    this.oddsHint = el("p", { class: "hint odds-hint", role: "status", hidden: true });
     this.more = this.#more();
     this.goingBox = el("div", { class: "going", hidden: true });
     this.form = el(
@@ -98,6 +101,8 @@ export class Lobby {
       el("fieldset", { class: "field" }, el("legend", {}, say("Opponent")), this.botBox),
       this.likeBox,
       this.colourField,
+      this.oddsField,
+      this.oddsHint,
       termFields(this.arena.clocks, choice),
       noClockHint(this.arena.firstMove),
       this.sendButton,
@@ -234,8 +239,9 @@ export class Lobby {
   }
 
   #onChange(event) {
-    if (event.target.name === "bot" || event.target.name === "partner") this.#showButton();
-    if (event.target.name === "clock") showStakes(this.form);
+    if (event.target.name === "bot" || event.target.name === "partner") this.#drawOdds();
+    if (["bot", "partner", "odds"].includes(event.target.name)) this.#showButton();
+    if (["clock", "odds"].includes(event.target.name)) showStakes(this.form);
     if (event.target.name === "variant") this.#changeVariant(event.target.value);
   }
 
@@ -246,6 +252,8 @@ export class Lobby {
     const colour = colourField(this.variant, this.form.elements.color.value);
     this.colourField.replaceWith(colour);
     this.colourField = colour;
+    this.#drawOdds();
+    showStakes(this.form);
     const more = this.#more();
     this.more.replaceWith(more);
     this.more = more;
@@ -288,6 +296,7 @@ export class Lobby {
       this.botSignature = signature;
       this.#drawLike(likes);
       this.botBox.replaceChildren(...(faces.length ? faces : [el("p", { class: "hint" }, say("No bot has joined this arena yet. One will appear here when it does."))]));
+      this.#drawOdds();
     }
     this.#showButton();
   }
@@ -316,10 +325,23 @@ export class Lobby {
     return this.arena.bots.find(({ id }) => id === wanted);
   }
 
+  /** The odds of the game, as far as possible the chosen ones, and those that fit the ratings. */
+  #drawOdds() {
+    const old = chosenOdds(this.form);
+    const field = oddsField(this.variant, this.#chosenBot()?.odds[this.variant.key]);
+    this.oddsField.replaceWith(field);
+    this.oddsField = field;
+    const again = [...(this.form.elements.odds ?? [])].find(({ value }) => value === old);
+    if (again) again.checked = true;
+  }
+
   #showButton() {
     this.likeBox.hidden = this.form.elements.bot?.value !== LIKE;
-    if (this.waiting) return;
     const bot = this.#chosenBot();
+    const odds = chosenOdds(this.form);
+    this.oddsHint.hidden = !odds;
+    this.oddsHint.textContent = odds ? oddsText(odds, bot?.name ?? say("the bot")) : "";
+    if (this.waiting) return;
     this.sendButton.disabled = !bot?.online;
     this.sendButton.textContent = !bot ? say("Waiting for a bot") : bot.online ? say("Challenge {name}", bot) : say("{name} is offline", bot);
   }

@@ -1,6 +1,7 @@
 // The terms of a challenge: the form's fields, the person's last choice, and the request.
 
 import { el } from "/static/common/dom.js";
+import { oddsName } from "/static/common/odds.js";
 import { theme } from "/static/board/games.js";
 import { fromServer, say } from "/static/common/language.js";
 import { keep, loadValue } from "/static/common/stored.js";
@@ -33,24 +34,29 @@ export function saveChoice({ elements }) {
 
 /** The fields of the challenge in the API's format. */
 export function termsOf({ elements }) {
-  const terms = { variant: elements.variant.value, color: elements.color.value, rated: elements.rated.value };
+  const odds = chosenOdds({ elements });
+  const terms = { variant: elements.variant.value, color: elements.color.value, rated: elements.rated.value, ...(odds ? { odds } : {}) };
   if (elements.clock.value === NO_CLOCK) return { ...terms, rated: "false" };
   const [limit, increment] = elements.clock.value.split("+");
   return { ...terms, "clock.limit": limit, "clock.increment": increment };
 }
 
-/** Without a clock a game cannot be rated; with one again, the stakes are as they were before. */
+/** The name of the chosen odds; empty: none, or the game has none. */
+export const chosenOdds = ({ elements }) => elements.odds?.value ?? "";
+
+/** Without a clock or at odds a game cannot be rated; otherwise the stakes are as they were before. */
 export function showStakes(form) {
   const { elements } = form;
   const hasClock = elements.clock.value !== NO_CLOCK;
-  if (!hasClock) form.dataset.stakes ??= elements.rated.value;
-  const wanted = hasClock ? wantedStakes(elements) : "false";
-  if (hasClock) delete form.dataset.stakes;
+  const canRate = hasClock && !chosenOdds(form);
+  if (!canRate) form.dataset.stakes ??= elements.rated.value;
+  const wanted = canRate ? wantedStakes(elements) : "false";
+  if (canRate) delete form.dataset.stakes;
   for (const radio of elements.rated) {
     radio.checked = radio.value === wanted;
     if (radio.value === "true") {
-      radio.disabled = !hasClock;
-      radio.closest(".segment").querySelector("small").textContent = hasClock ? RATED_HINT : say("only with a clock");
+      radio.disabled = !canRate;
+      radio.closest(".segment").querySelector("small").textContent = canRate ? RATED_HINT : hasClock ? say("only without odds") : say("only with a clock");
     }
   }
   const hint = form.querySelector(".no-clock-hint");
@@ -99,6 +105,12 @@ export function colourField(variant, chosen) {
     hint: i === 0 ? say("moves first") : say("moves second"),
   }));
   return segments("color", say("You play"), [first, { value: "random", label: say("Either"), hint: say("random") }, second], chosen ?? "random");
+}
+
+/** The field for the odds that the bot gives; hidden when the game has none. */
+export function oddsField(variant, suggested) {
+  const options = [{ value: "", label: say("none") }, ...variant.odds.map((odds) => ({ value: odds, label: oddsName(odds), hint: odds === suggested ? say("fits your rating") : null }))];
+  return options.length > 1 ? segments("odds", say("Odds"), options, "") : el("div", { hidden: true });
 }
 
 /** Fields for clock and stakes. */

@@ -31,6 +31,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "strategy": st.sampled_from(list(STRATEGIES)),
     "opponent_is_bot": st.booleans(),
     "rated": st.booleans(),
+    "at_odds": st.booleans(),
     "our_side": st.sampled_from([0, 1]),
     "min_opponent_rating": st.integers(-3000, 5000),
     "max_opponent_rating": st.integers(-3000, 5000),

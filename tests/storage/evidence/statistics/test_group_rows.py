@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.opponents.odds import ODDS
 from storage.database import Database
 from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.suspects import PLAYED_GAME
@@ -24,13 +25,15 @@ from storage.evidence.statistics.group_rows import count_outdated, read_groups
 from storage.evidence.statistics.groups import GroupKey, GroupStatistics
 from storage.evidence.summaries import list_finished_games, summarise
 from storage.filters import Filters, GamePhase, of_games
-from storage.records import MATCH_SITE, GameStatus
+from storage.ledger.games import finish_game
+from storage.records import MATCH_SITE, GameResult, GameStatus
 from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 from tests.storage.evidence.statistics.by_reply import statistics_by_reply
 from tests.storage.evidence.statistics.drawn_database import START, fill
 from tests.storage.evidence.statistics.facts import game_facts, reply_facts
 from tests.storage.evidence.statistics.test_group_sums import assert_same
+from tests.storage.samples import opened
 
 FILTERS = (
     Filters(),
@@ -130,6 +133,16 @@ async def test_only_the_first_games_of_a_person_count(
             assert len(found.sources.late) > 5
             (by_reply,) = await wanted(session, filters, [(GroupKey.STRATEGY,)])
             assert_same(found.statistics(), by_reply)
+
+
+async def test_games_at_odds_do_not_count_for_the_performance(database: Database) -> None:
+    """They are among the wins and losses."""
+    async with database.write() as session:
+        for key, start in (("usual", None), ("odds", ODDS["othello"][0].starts[0])):
+            game = await opened(session, key, initial_position=start, rated=False, opponent_rating=1500)
+            await finish_game(session, game.id, result=GameResult.WIN, end_reason="variantEnd")
+        found = (await read_groups(session, None, (GroupKey.GAME,))).statistics()
+        assert [(each.wins, each.performance.games) for each in found] == [(2, 1)]
 
 
 async def test_a_choice_among_the_games(database: Database) -> None:
