@@ -46,7 +46,8 @@ def _group(data: Exported, group: Row, games: list[Row]) -> Row:
     unjudged = [row for row in open_ if is_unjudged(data, row)]
     baits, traps = [row for row in open_ if row["has_bait"]], [row for row in open_ if row["is_trap"]]
     kinds = [row["kind"] for row in traps]
-    rated = [(g["opponent_rating"], g["points"]) for g in games if g["opponent_rating"] is not None]
+    usual = [game for game in games if game["variant"] != "fromPosition"]
+    rated = [(g["opponent_rating"], g["points"]) for g in usual if g["opponent_rating"] is not None]
     return {
         "group": group,
         "games": len(games),
