@@ -8,7 +8,10 @@ opposite ones, or three. The side that moves first in a normal game always moves
 
 What odds are worth in rating points is an estimate. A knight follows Kaufman, who gave knight odds to many
 pupils (quoted in Wikipedia, "Handicap (chess)"): the weaker the receiver, the less a piece is worth, since it
-is soon lost again. `Odds.knights` relates the other odds to the knight.
+is soon lost again. `Odds.knights` relates the other odds to the knight: those of chess and Othello to matches
+of `strong:nodes=2000` against models of people (``desdemona match --odds``; Maia 1500 and the people of
+Othello, 40 to 100 games each, so that they are uncertain by a quarter of a knight), those of xiangqi to the
+pieces' values.
 """
 
 from collections.abc import Collection, Mapping
@@ -76,7 +79,7 @@ ODDS: Mapping[str, tuple[Odds, ...]] = {
                 "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/1NBQKBNR w Kkq - 0 1",
                 "1nbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQk - 0 1",
             ),
-            knights=1.5,
+            knights=1.3,
         ),
         Odds(
             game="chess",
@@ -86,7 +89,7 @@ ODDS: Mapping[str, tuple[Odds, ...]] = {
                 "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNB1KBNR w KQkq - 0 1",
                 "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             ),
-            knights=2.5,
+            knights=2.1,
         ),
         Odds(
             game="chess",
@@ -96,7 +99,7 @@ ODDS: Mapping[str, tuple[Odds, ...]] = {
                 "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/R1B1KBNR w KQkq - 0 1",
                 "r1b1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             ),
-            knights=3.2,
+            knights=2.5,
         ),
     ),
     "othello": (
@@ -108,7 +111,7 @@ ODDS: Mapping[str, tuple[Odds, ...]] = {
                 "w7/8/8/3wb3/3bw3/8/8/8 b",
                 "b7/8/8/3wb3/3bw3/8/8/8 b",
             ),
-            knights=0.5,
+            knights=0.9,
         ),
         Odds(
             game="othello",
@@ -118,7 +121,7 @@ ODDS: Mapping[str, tuple[Odds, ...]] = {
                 "w7/8/8/3wb3/3bw3/8/8/7w b",
                 "b7/8/8/3wb3/3bw3/8/8/7b b",
             ),
-            knights=1.0,
+            knights=1.3,
         ),
         Odds(
             game="othello",
@@ -128,7 +131,7 @@ ODDS: Mapping[str, tuple[Odds, ...]] = {
                 "w6w/8/8/3wb3/3bw3/8/8/7w b",
                 "b6b/8/8/3wb3/3bw3/8/8/7b b",
             ),
-            knights=1.5,
+            knights=1.4,
         ),
     ),
     "xiangqi": (
@@ -160,7 +163,7 @@ ODDS: Mapping[str, tuple[Odds, ...]] = {
                 "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/R1BAKAB1R w - - 0 1",
                 "r1bakab1r/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1",
             ),
-            knights=1.8,
+            knights=1.5,
         ),
         Odds(
             game="xiangqi",
@@ -170,7 +173,7 @@ ODDS: Mapping[str, tuple[Odds, ...]] = {
                 "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/1NBAKABNR w - - 0 1",
                 "rnbakabn1/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1",
             ),
-            knights=2.0,
+            knights=1.7,
         ),
     ),
 }

@@ -27,7 +27,7 @@ QUEEN = ODDS["chess"][3]
 @pytest.mark.parametrize("side", [None, 0, 1])
 def test_a_casual_challenge_to_a_much_weaker_player_is_at_odds(side: int | None) -> None:
     proposal = replace(CASUAL, side=side)
-    odds = at_odds(proposal, LICHESS, (2600, 1500), NAMES, random.Random(1))
+    odds = at_odds(proposal, LICHESS, (2450, 1500), NAMES, random.Random(1))
     assert odds.side in ({0, 1} if side is None else {side})
     assert odds.initial_position == QUEEN.starts[odds.side or 0]
     assert replace(odds, side=side, initial_position=None) == proposal
@@ -36,14 +36,14 @@ def test_a_casual_challenge_to_a_much_weaker_player_is_at_odds(side: int | None)
 @pytest.mark.parametrize(
     ("proposal", "ratings", "allowed"),
     [
-        (replace(CASUAL, rated=True), (2600, 1500), NAMES),  # no site rates such games
+        (replace(CASUAL, rated=True), (2450, 1500), NAMES),  # no site rates such games
         (CASUAL, (2600, None), NAMES),
         (CASUAL, (None, 1500), NAMES),
         (CASUAL, (1500, 2600), NAMES),  # we do not ask for odds
-        (CASUAL, (2600, 1500), ()),
-        (replace(CASUAL, variant="chess960"), (2600, 1500), NAMES),
-        (replace(CASUAL, variant="crazyhouse"), (2600, 1500), NAMES),
-        (replace(CASUAL, variant="no such variant"), (2600, 1500), NAMES),
+        (CASUAL, (2450, 1500), ()),
+        (replace(CASUAL, variant="chess960"), (2450, 1500), NAMES),
+        (replace(CASUAL, variant="crazyhouse"), (2450, 1500), NAMES),
+        (replace(CASUAL, variant="no such variant"), (2450, 1500), NAMES),
     ],
 )
 def test_other_challenges_stay_as_they_are(
@@ -64,7 +64,7 @@ def test_only_sites_known_to_take_positions_get_them() -> None:
 
 @pytest.mark.parametrize(("rated", "start"), [(False, True), (True, False)])
 def test_matchmaking_gives_odds_in_casual_games(rated: bool, start: bool) -> None:
-    us, them = Bot("desdemona", "Desdemona", {"blitz": 2600}), Bot("anne", "Anne", {"blitz": 1500})
+    us, them = Bot("desdemona", "Desdemona", {"blitz": 2450}), Bot("anne", "Anne", {"blitz": 1500})
     found = choose_opponent(
         [us, them],
         MatchmakingHistory(),
