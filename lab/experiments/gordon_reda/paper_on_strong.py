@@ -22,7 +22,7 @@ from bot.match.play import GameTask, play
 from bot.match.player_specs import parse_spec
 from engine.decision import Decision, Person, SearchMode
 from engine.expected import WHOLE, expected_score
-from engine.game import continued_position
+from engine.game import WIN_CENTI, continued_position
 from engine.games import get_rules
 from engine.human.model import HumanModel, PredictionQuery, predictions_of
 from engine.human.registry import ModelSettings
@@ -373,9 +373,20 @@ def _difference(rows: Sequence[Any], moves: tuple[int, int], what: int, comparis
     """Mean difference between two moves; each game counts once, with the mean of its positions."""
     one, other = moves
     return mean_of(
-        np.array([np.mean([each[one][what] - each[other][what] for each in game]) for game in rows]),
+        np.array(
+            [
+                np.mean([_in_unit(each[one], what) - _in_unit(each[other], what) for each in game])
+                for game in rows
+            ]
+        ),
         comparisons,
     )
+
+
+def _in_unit(values: Sequence[float], what: int) -> float:
+    """One of a move's values; of a decided game in discs, the margin (`WIN_CENTI` is no number of discs)."""
+    value, won = values[what], WIN_CENTI / 100
+    return value if abs(value) < won else value - won if value > 0 else value + won
 
 
 def _points(found: MeanEstimate) -> str:
