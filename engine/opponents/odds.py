@@ -10,7 +10,7 @@ What odds are worth in rating points is an estimate. A knight follows Kaufman, w
 pupils (quoted in Wikipedia, "Handicap (chess)"): the weaker the receiver, the less a piece is worth, since it
 is soon lost again. `Odds.knights` relates the other odds to the knight: those of chess and Othello to matches
 of `strong:nodes=2000` against models of people (``desdemona match --odds``; Maia 1500 and the people of
-Othello, 40 to 100 games each, so that they are uncertain by a quarter of a knight), those of xiangqi to the
+Othello, 40 to 60 games each, so that they are uncertain by a quarter of a knight), those of xiangqi to the
 pieces' values.
 """
 

@@ -63,6 +63,7 @@ def test_odds_that_fit_are_marked(page: Page, host: Host, monkeypatch: pytest.Mo
     monkeypatch.setattr(wire, "suggested_odds", lambda *_: {"standard": "rook"})
     page.begin(host.url, "anna", rated=False)
     page.driver.get(host.url)
+    page.find(".challenge")
     page.choose("variant", "standard")
     page.until_text(".segments-odds .segment:has([value=rook])", "fits your rating")
     # It is only marked: a game at odds is never rated, so that nobody gets one without asking.
