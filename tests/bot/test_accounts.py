@@ -36,6 +36,8 @@ first_move_s = 0
 max_depth = 3
 workers = 1
 table_mb = 1
+[assignment]
+method = "balanced"
 [shutdown]
 drain_s = 20
 """
