@@ -32,6 +32,7 @@ from bot.base.reconnect import stay_connected
 from bot.servers.lichess import LichessServer
 from engine.game import replay
 from engine.games import get_rules
+from engine.opponents.odds import gives_odds, odds_named
 from storage.database import Database
 from tests.patience import PATIENCE_S
 
@@ -250,7 +251,11 @@ async def listen(server: LichessServer, reason: DeclineReason | None, heard: asy
 
 
 async def answered(
-    iago: LichessServer, desdemona: LichessServer, variant: str, reason: DeclineReason | None
+    iago: LichessServer,
+    desdemona: LichessServer,
+    variant: str,
+    reason: DeclineReason | None,
+    terms: Proposal | None = None,
 ) -> Reply:
     """What Iago hears when Desdemona answers so."""
     heard = asyncio.Event(), asyncio.Event()
@@ -262,7 +267,7 @@ async def answered(
         for each in heard:
             await each.wait()
         assert {bot.id for bot in await iago.online_bots()} == {"iago", "desdemona"}
-        reply = await iago.challenge("desdemona", Proposal(variant, False, Clock(300, 3)))
+        reply = await iago.challenge("desdemona", terms or Proposal(variant, False, Clock(300, 3)))
         for task in listening:
             task.cancel()
     return reply
@@ -305,6 +310,40 @@ async def test_castling_is_told_and_played_in_our_words(
         await iago.resign(reply.challenge_id)
         for stream in streams:
             await stream.aclose()
+
+
+@pytest.mark.parametrize(
+    ("variant", "odds", "moves"),
+    [
+        ("standard", "queen", ("e2e4", "e7e5")),
+        ("othello", "2-corners", ("d3", "c5")),
+        ("xiangqi", "horse", ("h3e3", "h8e8")),
+    ],
+)
+@pytest.mark.parametrize("side", [0, 1])
+async def test_a_game_at_odds(
+    database: Database, variant: str, odds: str, moves: tuple[str, ...], side: int
+) -> None:
+    """Whoever challenges gives them, and both programs play from the same position."""
+    game = DIALECTS["arena"].variants[variant].game
+    given = odds_named(game, odds)
+    assert given is not None
+    terms = Proposal(variant, False, Clock(300, 3), side, given.starts[side])
+    async with two_programs(database) as (iago, desdemona):
+        reply = await answered(iago, desdemona, variant, None, terms)
+        assert (reply.accepted, reply.reason) == (True, "accepted")
+        servers: dict[int, LichessServer] = {}
+        for server in (iago, desdemona):
+            stream = server.game_events(reply.challenge_id)
+            assert await anext(stream) is None
+            snapshot = await anext(stream)
+            assert isinstance(snapshot, GameSnapshot)
+            assert (snapshot.game, snapshot.initial_position) == (game, given.starts[side])
+            assert gives_odds(game, snapshot.initial_position, snapshot.our_side) == (server is iago)
+            servers[snapshot.our_side] = server
+            await stream.aclose()
+        for ply, move in enumerate(moves):
+            await servers[ply % 2].move(reply.challenge_id, move)
 
 
 async def until_moved(stream: AsyncIterator[GameEvent | None], plies: int) -> GameState:
