@@ -49,7 +49,9 @@ from lab.experiments.experiment_report import Chart, Line, PaperClaim, Report, T
 from lab.experiments.matches import Cell, Games, MatchExperiment, discs, paired, paired_jobs
 
 GAME = "othello"
-STRONG, ON_STRONG, FULL_WIDTH = "strong", "trappy_strong", "trappy"
+STRONG = "strong"
+ON_STRONG = "trappy_strong"
+FULL_WIDTH = "trappy"
 ARMS = (STRONG, ON_STRONG, FULL_WIDTH)
 NODES = {Size.SMALL: 4_000, Size.FULL: 400_000}
 """Per move; 30 ms, or 13 plies of the strong search."""
