@@ -392,6 +392,8 @@ class WeighedReply:
     """Probability of the reply in the decision's model of the person."""
     score_centi: int
     """Our score after the reply, by a selective search."""
+    stage: float = 0.0
+    """The share of the game that is left after the reply, to four digits; 0 if the scale ignores it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,6 +425,23 @@ class ContenderCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class PairScale:
+    """What scores are worth between two players of known ratings (`engine.opponents.pair_value`)::
+
+        logit w = constant + stage e + (score + score_stage e) x
+
+    x is the score over the game's scale, e the share of the game that is left.
+    """
+
+    constant: float
+    stage: float
+    score: float
+    score_stage: float
+    root_stage: float
+    """e of the decision's position."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExploitUse:
     """How the strategy exploit weighed the errors that it expects (`engine.opponents.exploit_value`)."""
 
@@ -445,6 +464,10 @@ class ExploitUse:
     """The deeper search; None if the best move was preferred."""
     trouble: str = ""
     """Why the best move was played without weighing; empty if there was no reason but its value."""
+    pair: PairScale | None = None
+    """The scale for the two players; None if a rating is unknown: the flat scale."""
+    is_solved: bool = False
+    """Whether the search solved the game: only moves of equal result are contenders."""
 
 
 @dataclass(frozen=True, slots=True)

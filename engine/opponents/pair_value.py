@@ -19,7 +19,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple, Self
 
-from engine.decision import Decision
+from engine.decision import Decision, PairScale
 from engine.errors import RecordError
 from engine.expected import PER_PERCENT, WHOLE
 from engine.game import WIN_CENTI, Game
@@ -89,6 +89,22 @@ class Coefficients:
     def __post_init__(self) -> None:
         if min(self.score, self.score + self.score_stage) <= 0:
             raise ValueError("a better score is worth less")
+
+    def between(self, difference: float, root_stage: float) -> PairScale:
+        """The scale for two players.
+
+        Args:
+            difference: The rating of the player whose score it is minus the other's.
+            root_stage: `stage_of` a decision's position.
+        """
+        d = max(-MAX_DIFFERENCE, min(MAX_DIFFERENCE, difference / POINTS))
+        return PairScale(
+            self.constant + self.difference * d,
+            self.stage + self.difference_stage * d,
+            self.score,
+            self.score_stage,
+            root_stage,
+        )
 
     def value(self, features: PairFeatures) -> float:
         """The expected score of the side to move, from 0 to 1."""

@@ -59,10 +59,13 @@ class ContenderChoice(ABC):
         searcher: The selective search.
     """
 
-    root_share: ClassVar = 0.6
+    root_share: ClassVar = 0.5
     """The share of the move's time and nodes at which the search of the root ends."""
-    contender_share: ClassVar = 0.72
+    contender_share: ClassVar = 0.6
     """The share at which the search for contenders ends."""
+
+    weighs_solved: ClassVar = False
+    """Whether there are contenders, of equal result, if the search solves the game and it is not won."""
 
     def __init__(self, context: MoveContext, searcher: NativeSearcher) -> None:
         self._context = context
@@ -79,8 +82,8 @@ class ContenderChoice(ABC):
         """Whether the best move is played whatever the contenders, given the root's score."""
 
     @abstractmethod
-    def floor_centi(self, root_centi: int) -> int:
-        """The least score of a move that might be preferred, given the root's score."""
+    def floor_centi(self, pick: DirectMove) -> int:
+        """The least score of a move that might be preferred, given the root's result."""
 
     @abstractmethod
     def unweighed(self, decision: Decision, trouble: str) -> Decision:
@@ -103,9 +106,11 @@ class ContenderChoice(ABC):
         """The decision."""
         found = self._think(self.judged(), self.root_share)
         pick = found.pick
-        if pick is None or pick.score_centi is None or pick.depth < _MIN_DEPTH or pick.solved:
+        if pick is None or pick.score_centi is None or pick.depth < _MIN_DEPTH:
             return self.unweighed(found, "the search was too short" if pick is None else "")
-        if pick.score_centi <= -WIN_CENTI or self.is_settled(pick.score_centi):
+        if not (pick.solved and self.weighs_solved) and (pick.solved or pick.score_centi <= -WIN_CENTI):
+            return self.unweighed(found, "")
+        if self.is_settled(pick.score_centi):
             return self.unweighed(found, "")
         try:
             kept, plies = nearly.contenders_within(
@@ -114,7 +119,7 @@ class ContenderChoice(ABC):
                 self._context.root,
                 found.move,
                 pick.score_centi,
-                self.floor_centi(pick.score_centi),
+                self.floor_centi(pick),
                 pick.depth,
                 self.until(self.contender_share).stop,
             )

@@ -96,9 +96,9 @@ class _TrapChoice(ContenderChoice):
             use.wins_plainly and is_won(self._game, self._context.root, root_centi)
         )
 
-    def floor_centi(self, root_centi: int) -> int:
+    def floor_centi(self, pick: DirectMove) -> int:
         """See `ContenderChoice.floor_centi`: with less, the greatest bonus does not reach the best move."""
-        params = self._context.params
+        params, root_centi = self._context.params, pick.score_centi or 0
         scores = range(1 - WIN_CENTI, root_centi + 1)
         return scores[
             bisect_left(
