@@ -18,13 +18,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from bench.suites import native_searcher
-from engine.bait_rule import LIKELIEST, MIN_BAIT_P, likeliest_replies, shallow_score, with_costs
+from engine.bait_rule import shallow_score, with_costs
 from engine.decision import ReplyProfile
 from engine.expected import WHOLE, expected_score
 from engine.figure_9 import MIN_ERROR_COST
 from engine.game import WIN_CENTI
 from engine.human.person_prior import card_path, read_card
-from engine.human.reply_forecast import ReplyForecast
+from engine.human.reply_forecast import LIKELIEST, MIN_BAIT_P, ReplyForecast
 from engine.judge import ReplyCosts, ReplyWord
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -93,11 +93,11 @@ def own_cost_second_look(stored: StoredPosition, made: ReplyForecast, _: ReplyCo
     best = {reply for reply, cost in costs.items() if cost == 0}
     scale = stored.found.logistic_centi
     deceptive = looks(stored, best, lambda each: shallow_score(each, scale))
-    return [r for r in likeliest_replies(made) if costs[r] >= MIN_ERROR_COST and r in deceptive]
+    return [r for r in made.likeliest if costs[r] >= MIN_ERROR_COST and r in deceptive]
 
 
 def judged_first_look(stored: StoredPosition, made: ReplyForecast, costs: ReplyCosts) -> list[str]:
-    judged = {reply: costs.of(reply) for reply in likeliest_replies(made)}
+    judged = {reply: costs.of(reply) for reply in made.likeliest}
     best = {costs.best.reply} | {reply for reply, each in judged.items() if each.is_best}
     deceptive = deceptive_anywhere(stored, best)
     return [r for r, each in judged.items() if each.word is ReplyWord.ERROR and r in deceptive]

@@ -5,7 +5,9 @@ another reply looks even better, and people take hardly any of the baits that it
 *bait* if all of these hold (in expected score, from the opponent's point of view):
 
 - it is an error by the judge (`engine.judge`): it costs `MIN_ERROR_COST` or more;
-- it is likely: one of the `LIKELIEST` likeliest replies, with a probability of `MIN_BAIT_P` or more;
+- it is likely to whoever knows no more than the model: one of the `LIKELIEST` likeliest replies, with a
+  probability of `MIN_BAIT_P` or more; how often it is expected to be played takes into account what the judge
+  found (`ReplyForecast.judge_tilt`);
 - it looks good: by the scores after two and three plies, added up, it is at least as good as every reply that
   is known to be best by the judge;
 - the game is undecided between these two players, if both ratings are known (`engine.opponents.pair_value`):
@@ -26,17 +28,18 @@ from dataclasses import dataclass, replace
 from engine.decision import Candidate, ModelInfo, PersonUse, ReplyProfile
 from engine.expected import WHOLE, expected_score
 from engine.figure_9 import MIN_ERROR_COST, ReplyVerdicts
-from engine.human.reply_forecast import RULE, Expectations, ReplyForecast
+from engine.human.reply_forecast import (
+    P_DIGITS,
+    RULE,
+    Expectations,
+    JudgeTilt,
+    ReplyForecast,
+)
 from engine.judge import ReplyCosts, ReplyWord
 
 FORECAST_RULE = RULE
 """The version of these rules: it grows with the judge's, so that baits never have the costs of another
 version, and by one more with each change of these rules alone."""
-
-MIN_BAIT_P = 0.10
-"""Minimum probability of a bait."""
-LIKELIEST = 2
-"""Number of likeliest replies among which a bait must be."""
 
 RANK_MODEL = "looks"
 """`ModelInfo.kind` of `rank_probabilities`."""
@@ -44,7 +47,6 @@ RANK_MODEL = "looks"
 SHALLOW_DEPTHS = 2
 """How many depths, from 2 plies on, tell how good a reply looks."""
 
-_DIGITS = 6
 _STEEPNESS = 6.5  # fits to people's replies gave 6.2 for chess and 7.1 for Othello
 _RANK_MODEL_INFO = ModelInfo(RANK_MODEL, f"looks {_STEEPNESS}", "")
 
@@ -85,6 +87,8 @@ class ExpectedReplies:
     """See `ReplyForecast.prior`."""
     person: PersonUse | None = None
     """See `ReplyForecast.person`."""
+    judge_tilt: JudgeTilt | None = None
+    """See `ReplyForecast.judge_tilt`."""
 
 
 def expected_by_rank(candidate: Candidate, scale_centi: float) -> ExpectedReplies:
@@ -116,20 +120,19 @@ def forecast(
             f"to {candidate.move}"
         )
     probabilities, base = (
-        tuple(round(p, _DIGITS) for p in each) for each in (expected.probabilities, expected.base)
+        tuple(round(p, P_DIGITS) for p in each) for each in (expected.probabilities, expected.base)
     )
     replies = tuple(reply.reply for reply in candidate.replies)
     return ReplyForecast(
-        FORECAST_RULE, expected.model, expected.prior, replies, probabilities, base, person=expected.person
+        FORECAST_RULE,
+        expected.model,
+        expected.prior,
+        replies,
+        probabilities,
+        base,
+        person=expected.person,
+        judge_tilt=expected.judge_tilt,
     )
-
-
-def likeliest_replies(made: ReplyForecast) -> tuple[str, ...]:
-    """The replies whose costs decide which are baits, the likeliest first; empty for a forced reply."""
-    if len(made.replies) < 2:
-        return ()
-    ordered = sorted(zip(made.replies, made.probabilities, strict=True), key=lambda each: -each[1])
-    return tuple(reply for reply, p in ordered[:LIKELIEST] if p >= MIN_BAIT_P)
 
 
 def with_costs(
@@ -146,14 +149,13 @@ def with_costs(
         made: The forecast of the replies to the move.
         candidate: The move with its complete profile.
         scale_centi: See `forecast`.
-        costs: What the replies of `likeliest_replies` cost by the judge.
+        costs: What the replies of `ReplyForecast.likeliest` cost by the judge.
         is_decided: Whether the game is decided between the two players after the best reply.
 
     Raises:
         RecordError: A reply was not judged.
     """
-    likeliest = likeliest_replies(made)
-    judged = {reply: costs.of(reply) for reply in likeliest}
+    judged = {reply: costs.of(reply) for reply in made.likeliest}
     best = {costs.best.reply} | {reply for reply, cost in judged.items() if cost.is_best}
     shallow_scores = {each.reply: shallow_score(each, scale_centi) for each in candidate.replies}
     best_score = max((shallow_scores[each] for each in best if each in shallow_scores), default=-math.inf)
@@ -181,11 +183,12 @@ def expectations(made: ReplyForecast, verdicts: ReplyVerdicts) -> Expectations:
     judged = {each.reply: each.cost for each in known}
     costs = [judged.get(each.reply, each.cost) for each in replies]
     uniform = [1 / len(replies)] * len(replies) if replies else []
+    probabilities = made.judged_probabilities
 
     def sums(values: Sequence[float]) -> tuple[float, float]:
         return (
             math.fsum(p * value for p, value in zip(uniform, values, strict=True)),
-            math.fsum(p * value for p, value in zip(made.probabilities, values, strict=True)),
+            math.fsum(p * value for p, value in zip(probabilities, values, strict=True)),
         )
 
     return Expectations(

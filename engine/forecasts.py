@@ -12,7 +12,6 @@ from engine.bait_rule import (
     ExpectedReplies,
     expectations,
     forecast,
-    likeliest_replies,
     with_costs,
 )
 from engine.decision import Candidate, Decision, Person
@@ -102,7 +101,7 @@ def judged_forecast(
     made = replace(made, rule=FORECAST_RULE)
     if len(made.replies) < 2:
         return made
-    costs = decision_costs(decision, likeliest_replies(made), stop, sources=sources)
+    costs = decision_costs(decision, made.likeliest, stop, sources=sources)
     decided = ratings is not None and _is_decided(decision, costs.best.score_centi, ratings)
     return with_costs(made, decision.chosen, expected_scale_centi(decision), costs, is_decided=decided)
 
@@ -221,7 +220,13 @@ def _without_costs(
 
 def _of_anybody(prediction: ReplyPrediction) -> ExpectedReplies:
     base = prediction.base if prediction.version else ()
-    return ExpectedReplies(prediction.probabilities, prediction.model, base, prediction.version)
+    return ExpectedReplies(
+        prediction.probabilities,
+        prediction.model,
+        base,
+        prediction.version,
+        judge_tilt=prediction.judge_tilt,
+    )
 
 
 def _of_known_person(

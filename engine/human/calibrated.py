@@ -10,6 +10,7 @@ Features use expected scores, so that models hardly depend on the engine that pr
 relative depths (first, last but one, last), so that they also apply to profiles of other depths.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,17 @@ from engine.decision import Candidate, ModelInfo, Person
 from engine.game import WIN_CENTI, Game
 from engine.human.model import CALIBRATED, DEFAULT_RATING, BadModel
 from engine.human.onnx import OnnxNetwork
+from engine.human.reply_forecast import JudgeTilt
+from engine.plain_values import reader
 
 FEATURES_VERSION = "2"
 """Increased when the meaning of `reply_features` changes; each model file states the version it uses."""
 INPUT, OUTPUT = "features", "utilities"
 """Tensor names in the file. Input shape: (replies, features). Output shape: (replies, 2), the utilities with
 and without a human-move model."""
+
+JUDGE_TILT = "judge_tilt"
+"""Key of the metadata with the numbers of a `JudgeTilt`, as JSON."""
 
 _MIN_P = 1e-4
 _SEEN_LOSS_THRESHOLD = 0.10
@@ -170,6 +176,11 @@ class CalibratedModel:
                 "another version of this program: fit it again with `desdemona lab fit`"
             )
         self._network = network
+        text = network.metadata.get(JUDGE_TILT)
+        try:
+            self._judge_tilt = None if text is None else reader(JudgeTilt)(json.loads(text))
+        except (AttributeError, TypeError, ValueError) as error:
+            raise BadModel(f"{network.where}: {JUDGE_TILT}: {error}") from None
 
     @property
     def game(self) -> str:
@@ -185,6 +196,11 @@ class CalibratedModel:
     def trained_with_model(self) -> str:
         """See `engine.human.reply_model.ReplyModel.trained_with_model`."""
         return self._network.metadata.get("human", "")
+
+    @property
+    def judge_tilt(self) -> JudgeTilt | None:
+        """See `engine.human.reply_model.ReplyModel.judge_tilt`."""
+        return self._judge_tilt
 
     def reply_probabilities(
         self,

@@ -35,6 +35,8 @@ class PredictionQuery:
     """The game's latest positions, oldest first; the move is predicted for the last. Models need only the
     last position, and use as much of the history as they can."""
     person: Person = UNKNOWN_PERSON
+    is_quick: bool = False
+    """Whether a slightly less precise prediction is enough if it takes less time."""
 
 
 class HumanModel(Protocol):

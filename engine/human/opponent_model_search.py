@@ -488,7 +488,11 @@ class OpponentModelSearch:
     def _answers(self, moves: Sequence[str]) -> list[tuple[float, ...]]:
         most, model = max(1, self._models.human.max_history_positions), self._models.human
         asks = [
-            PredictionQuery((*self._past, self._position_after(move))[-most:], self._background.person)
+            PredictionQuery(
+                (*self._past, self._position_after(move))[-most:],
+                self._background.person,
+                is_quick=self._calibrated is None,  # the calibrated model learned from precise ones
+            )
             for move in moves
         ]
         return query_model(model.info.name, lambda: predictions_of(model, self._game, asks))

@@ -1,10 +1,12 @@
 """Records and statistics of forecasts of people's replies to a move (`engine.bait_rule`)."""
 
+import math
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from engine.decision import ModelInfo, PersonUse
 from engine.errors import RecordError
+from engine.expected import WHOLE
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.plain_values import OLD_NAMES, reader
 
@@ -12,6 +14,13 @@ PERSON_FIELD = "person"
 """The name of the field of a record that says what the forecast used of the person's state."""
 RULE = JUDGE_VERSION + 1
 """See `engine.bait_rule.FORECAST_RULE`."""
+LIKELIEST = 2
+"""Number of likeliest replies that the judge values, and among which a bait must be."""
+MIN_BAIT_P = 0.10
+"""Minimum probability of each of them, and of a bait."""
+P_DIGITS = 6
+"""Number of digits of the recorded probabilities."""
+_JUDGE_TILT_FIELD = "judge_tilt"
 _OLD_FIELDS = ("tempting", "confirm_depth", "confirm_source", "costs", "bait_replies")
 """The fields of earlier rules that tell which replies are baits."""
 
@@ -33,6 +42,41 @@ class Bait:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeTilt:
+    """What the judge's costs say of a reply's probability beyond what the model knew.
+
+    A model that sees six plies expects good players to play errors that they see through
+    (docs/research/baits.md). Weights, with the cost from 0 to 1; they are scaled to add up to 1::
+
+        a reply that the judge valued     p^power exp(constant - per_cost * cost)
+        all others together               (their p, added up)^power
+    """
+
+    power: float
+    constant: float
+    per_cost: float
+
+    def applied(self, probabilities: tuple[float, ...], costs: dict[int, float]) -> tuple[float, ...]:
+        """The probabilities with the costs taken into account.
+
+        Args:
+            probabilities: The probability of every reply.
+            costs: The costs of the judged replies, from 0 to 1, by the reply's index.
+        """
+        rest = math.fsum(p for at, p in enumerate(probabilities) if at not in costs)
+        weights = [
+            p**self.power * math.exp(self.constant - self.per_cost * costs[at])
+            if at in costs
+            else p * rest ** (self.power - 1)
+            if rest > 0
+            else 0.0
+            for at, p in enumerate(probabilities)
+        ]
+        total = math.fsum(weights)
+        return tuple(round(weight / total, P_DIGITS) for weight in weights)
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyForecast:
     """The forecast of people's replies to our move, made before the reply was known.
 
@@ -49,7 +93,7 @@ class ReplyForecast:
     replies: tuple[str, ...]
     """Every legal reply, in the order of the profile."""
     probabilities: tuple[float, ...] = field(metadata={OLD_NAMES: ("odds",)})
-    """Each reply's probability, to six digits."""
+    """Each reply's probability before the judge valued any, to six digits."""
     base: tuple[float, ...]
     """The model's probabilities before it was adapted to the person; empty if it was not."""
     costs: ReplyCosts | None = None
@@ -63,6 +107,24 @@ class ReplyForecast:
     probabilities cannot be computed again."""
     person: PersonUse | None = None
     """What the probabilities owe to the person's earlier replies; None if the person's state was not used."""
+    judge_tilt: JudgeTilt | None = None
+    """How the judge's costs change the probabilities; None if they do not."""
+
+    @property
+    def likeliest(self) -> tuple[str, ...]:
+        """The replies whose costs decide which are baits, the likeliest first; empty for a forced reply."""
+        if len(self.replies) < 2:
+            return ()
+        ordered = sorted(zip(self.replies, self.probabilities, strict=True), key=lambda each: -each[1])
+        return tuple(reply for reply, p in ordered[:LIKELIEST] if p >= MIN_BAIT_P)
+
+    @property
+    def judged_probabilities(self) -> tuple[float, ...]:
+        """Each reply's probability, once the judge's costs of the likeliest are known."""
+        if self.costs is None or self.judge_tilt is None:
+            return self.probabilities
+        known = {self.replies.index(reply): self.costs.of(reply).cost / WHOLE for reply in self.likeliest}
+        return self.judge_tilt.applied(self.probabilities, known)
 
     @property
     def is_judged(self) -> bool:
@@ -84,13 +146,13 @@ class ReplyForecast:
         return max(self.baits, key=lambda each: each.expected_loss, default=None)
 
     def probability_of(self, reply: str) -> float:
-        """A reply's probability.
+        """A reply's probability (`judged_probabilities`).
 
         Raises:
             RecordError: The reply is not in the forecast.
         """
         try:
-            return self.probabilities[self.replies.index(reply)]
+            return self.judged_probabilities[self.replies.index(reply)]
         except ValueError:
             raise RecordError(f"{reply} is not among the replies of the forecast") from None
 
@@ -151,7 +213,7 @@ def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
     return {
         "odds" if name == "probabilities" else name: value
         for name, value in record.items()
-        if name != PERSON_FIELD or value is not None
+        if name not in (PERSON_FIELD, _JUDGE_TILT_FIELD) or value is not None
     }
 
 

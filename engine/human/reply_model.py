@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from engine.decision import Candidate, ModelInfo, Person
 from engine.game import Game
 from engine.human.model import BadModel, checked_distribution
+from engine.human.reply_forecast import JudgeTilt
 
 
 class ReplyModel(Protocol):
@@ -27,6 +28,10 @@ class ReplyModel(Protocol):
     @property
     def trained_with_model(self) -> str:
         """Name of the human-move model whose predictions this model was trained with; empty if none."""
+
+    @property
+    def judge_tilt(self) -> JudgeTilt | None:
+        """How the judge's costs of the likeliest replies change the probabilities; None if they do not."""
 
     def reply_probabilities(
         self,

@@ -14,6 +14,7 @@ from engine.game import Game
 from engine.human.model import SHALLOW, BadModel, PredictionQuery, predictions_of
 from engine.human.opponent_model_search import GameModels, query_model
 from engine.human.person_prior import base_key, costs_of
+from engine.human.reply_forecast import JudgeTilt
 from engine.human.reply_model import checked_probabilities
 
 
@@ -34,6 +35,8 @@ class ReplyPrediction:
     `model` is the network."""
     version: str
     """SHA-256 of the people model's card if the prediction was tilted; otherwise empty."""
+    judge_tilt: JudgeTilt | None = None
+    """See `ReplyForecast.judge_tilt`."""
 
 
 def predict_replies(
@@ -73,8 +76,10 @@ def predict_replies(
         return None
     human = _of_network(game, positions, models, person)
     prediction = _of_calibrated(game, after, candidate, models, human, person)
+    judge_tilt = None
     if prediction is not None:
         model, base, beside = prediction
+        judge_tilt = None if models.calibrated is None else models.calibrated.judge_tilt
     elif human is not None:
         model, base, beside = models.human.info, human, None
     else:
@@ -83,10 +88,10 @@ def predict_replies(
     key = base_key(model, beside)
     prior = models.person_prior
     if prior is None or key not in prior.bases:
-        return ReplyPrediction(replies, base, base, model, beside, "")
+        return ReplyPrediction(replies, base, base, model, beside, "", judge_tilt)
     costs = costs_of(candidate, game.expected_scale_centi(after), prior.bases[key].depth)
     tilted = prior.tilted(key, base, costs, person.rating, seconds)
-    return ReplyPrediction(replies, tilted, base, model, beside, prior.version)
+    return ReplyPrediction(replies, tilted, base, model, beside, prior.version, judge_tilt)
 
 
 def _of_network(

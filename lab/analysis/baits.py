@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.bait_rule import ExpectedReplies, forecast, likeliest_replies, with_costs
+from engine.bait_rule import ExpectedReplies, forecast, with_costs
 from engine.decision import ModelInfo
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
@@ -34,6 +34,7 @@ from lab.analysis.persons import rating_bands, seconds_of
 from lab.analysis.population import Population
 from lab.analysis.reply_profiles import JudgeTask
 from lab.analysis.trap_counts import decision_of
+from lab.training.judge_tilt import FittedTilt, fit_judge_tilt
 from storage.evidence.inference.fixed import fixed_ratio
 
 RANK_MODEL_NAME = "R"
@@ -95,6 +96,14 @@ class BaitTable:
     """Share of the replies played that are errors by the judge; decided positions are excluded."""
     mean_cost: Estimate
     """Mean cost of the replies played by the judge, in expected score; decided positions are excluded."""
+    likely_errors: PersonShare
+    """Of the likeliest replies (`ReplyForecast.likeliest`, first model) that are errors by the judge, the
+    share that was played, whether or not they look good."""
+    likely_errors_predicted: float | None
+    """Their mean probability; None if there are none."""
+    tilt: FittedTilt | None
+    """The judge's costs beyond the first model's forecasts (`lab.training.judge_tilt`); None with too few
+    moves."""
 
 
 class _StoredPredictions:
@@ -181,7 +190,11 @@ def _expected(
         tuple(each[number] for number in back) for each in (prediction.probabilities, prediction.base)
     )
     return ExpectedReplies(
-        probabilities, prediction.model, base if prediction.version else (), prediction.version
+        probabilities,
+        prediction.model,
+        base if prediction.version else (),
+        prediction.version,
+        judge_tilt=prediction.judge_tilt,
     )
 
 
@@ -198,7 +211,7 @@ def judge_tasks(people: Population, given: Sequence[Forecaster]) -> list[JudgeTa
             reply
             for each in given
             if (forecast := each.forecasts[at]) is not None
-            for reply in likeliest_replies(forecast)
+            for reply in forecast.likeliest
         ]
         decision = decision_of(people.game.name, found.position, found.candidate, TrapParams())
         replies = tuple(dict.fromkeys([found.reply, *likeliest]))
@@ -249,6 +262,7 @@ def bait_table(
         if known is not None
     ]
     of = persons[np.array([at for at, _ in played], np.intp)]
+    likely = _likely_errors(people, given[0], costs)
     errors = np.array([cost.word is ReplyWord.ERROR for _, cost in played], np.bool_)
     values = np.array([cost.cost / WHOLE for _, cost in played], np.float64)
     return BaitTable(
@@ -258,7 +272,28 @@ def bait_table(
         JUDGE_VERSION,
         person_share(errors, of),
         mean_of(values, of),
+        person_share(
+            np.array([hit for _, hit, _ in likely], np.bool_),
+            persons[np.array([at for at, _, _ in likely], np.intp)],
+        ),
+        float(np.mean([p for _, _, p in likely])) if likely else None,
+        fit_judge_tilt(given[0].forecasts, costs, [each.found.reply for each in people.positions]),
     )
+
+
+def _likely_errors(
+    people: Population, forecaster: Forecaster, costs: Sequence[ReplyCosts | None]
+) -> list[tuple[int, bool, float]]:
+    """Each likely reply that is an error: its position, whether it was played, its probability."""
+    return [
+        (at, reply == stored.found.reply, made.probability_of(reply))
+        for at, (stored, made, known) in enumerate(
+            zip(people.positions, forecaster.forecasts, costs, strict=True)
+        )
+        if made is not None and known is not None
+        for reply in made.likeliest
+        if known.of(reply).word is ReplyWord.ERROR
+    ]
 
 
 def _decided(people: Population) -> NDArray[np.bool_]:

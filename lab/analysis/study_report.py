@@ -125,6 +125,19 @@ def _baits(found: BaitTable) -> str:
         f"decided positions left out: {found.decided}; judge {found.judge_version}; in the others, errors by "
         f"the judge: {_share(found.errors)}; mean cost {_number(found.mean_cost, 4)}",
     ]
+    if found.likely_errors_predicted is not None:
+        lines.append(
+            f"errors among the two likeliest replies: {found.likely_errors_predicted:.1%} predicted, "
+            f"{_share(found.likely_errors)} played, of {found.likely_errors.of}"
+        )
+    if found.tilt is not None:
+        tilt = found.tilt
+        lines.append(
+            f"the judge's costs beyond the forecasts, fitted to these {tilt.moves} moves: "
+            f"{tilt.tilt.power:.2f} ln p {tilt.tilt.constant:+.3f} - {tilt.tilt.per_cost:.2f} times the cost "
+            f"(0 to 1), "
+            f"{tilt.nats_before - tilt.nats:+.4f} nats better"
+        )
     return "\n".join(lines)
 
 

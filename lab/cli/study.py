@@ -1,6 +1,8 @@
 """`desdemona lab study`: reports on analysed games."""
 
 import asyncio
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -26,7 +28,14 @@ from engine.games import GAMES
 from engine.human.model import BadModel
 from engine.params import TrapParams
 from lab.analysis.analysed_games import AnalysisCount, costs_of_analysis, count_analyses, list_models
-from lab.cli.lab_common import print_lines, report_step, require_extra
+from lab.cli.lab_common import (
+    card_of,
+    print_lines,
+    report_step,
+    require_extra,
+    require_writable,
+    write_model,
+)
 from lab.cli.study_data import (
     PersonHalf,
     StudyData,
@@ -41,6 +50,7 @@ from storage.research.archive import each_game
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
     from engine.human.calibrated import CalibratedModel
+    from engine.human.reply_forecast import ReplyForecast
     from engine.judge import ReplyCosts
     from lab.analysis.baits import Forecaster
     from lab.analysis.reply_profiles import JudgeTask
@@ -67,6 +77,13 @@ def study_command(
     plots: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Also write plots of the curves to this folder, as SVG files."),
+    ] = None,
+    tilt_to: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File (*.onnx) for the calibrated model with the judge's costs fitted to these replies.",
+        ),
     ] = None,
     list_them: Annotated[
         bool,
@@ -95,6 +112,9 @@ def study_command(
     from lab.analysis.study import study
     from lab.analysis.study_report import study_text
 
+    if tilt_to is not None:
+        require_extra("--tilt-to", "sklearn")
+        require_writable(tilt_to, ".onnx")
     model = calibrated_of(calibrated, options.game)
     data = options.read(person_half)
     people = data.people
@@ -120,7 +140,10 @@ def study_command(
         print_json({"about": data.description, **found.to_json()})
     else:
         print_lines(f"{data.description}\n\n{study_text(found)}")
-    if plots is not None:  # last, so that a failure does not lose the report
+    # Last, so that a failure does not lose the report.
+    if tilt_to is not None:
+        _write_tilt(tilt_to, calibrated, data, forecasts[0].forecasts, costs)
+    if plots is not None:
         from lab.analysis.plots import draw
 
         try:
@@ -128,6 +151,43 @@ def study_command(
                 print_note(f"{path} written")
         except OSError as error:
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
+
+
+def _write_tilt(
+    out: Path,
+    calibrated: Path | None,
+    data: StudyData,
+    forecasts: "Sequence[ReplyForecast | None]",
+    costs: "Sequence[ReplyCosts | None]",
+) -> None:
+    """Write the calibrated model, and its card, with how the judge's costs change its probabilities.
+
+    The model may have been fitted to these replies: its probabilities come from models that were not.
+    """
+    import onnx
+    from onnx import helper
+
+    from engine.human.calibrated import JUDGE_TILT
+    from engine.human.onnx import PREFIX
+    from engine.human.reply_model import default_path
+    from lab.training.judge_tilt import fit_judge_tilt, held_out
+
+    people = data.people
+    source = calibrated or default_path(people.game.name)
+    played = [each.found.reply for each in people.positions]
+    if fit_judge_tilt(forecasts, costs, played) is None or not source.exists():
+        raise UsageError("--tilt-to: needs a calibrated model and more moves")
+    fitted = fit_judge_tilt(held_out(people.rows, forecasts), costs, played)
+    if fitted is None:
+        raise UsageError("--tilt-to: needs more moves")
+    model = onnx.load(source)
+    properties = {each.key: each.value for each in model.metadata_props}
+    helper.set_model_props(model, properties | {PREFIX + JUDGE_TILT: json.dumps(asdict(fitted.tilt))})
+    content = model.SerializeToString()
+    card = json.loads(card_of(source).read_bytes())
+    card |= {"sha256": hashlib.sha256(content).hexdigest()}
+    card[JUDGE_TILT] = {**asdict(fitted.tilt), "moves": fitted.moves, **data.card}
+    write_model(out, card, content)
 
 
 def _forecasts(data: StudyData, calibrated: "CalibratedModel | None") -> "tuple[Forecaster, ...]":

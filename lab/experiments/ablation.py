@@ -16,7 +16,7 @@ from bot.match.openings import Opening, read_openings
 from bot.match.participants import OurPlayer
 from bot.match.play import play_game
 from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
-from engine.bait_rule import forecast, likeliest_replies, rank_probabilities, with_costs
+from engine.bait_rule import forecast, rank_probabilities, with_costs
 from engine.decision import Candidate
 from engine.expected import expected_score
 from engine.game import continued_position
@@ -215,7 +215,7 @@ def _baits(candidate: Candidate, scale_centi: float) -> Sequence[str]:
         depth = len(candidate.replies[0].scores_centi)
         return ReplyCost(reply, scores[reply], cost, depth, is_solved=False)
 
-    likeliest = tuple(own_cost(reply) for reply in likeliest_replies(made))
+    likeliest = tuple(own_cost(reply) for reply in made.likeliest)
     costs = ReplyCosts(JUDGE_VERSION, own_cost(max(scores, key=scores.__getitem__)), likeliest)
     return with_costs(made, candidate, scale_centi, costs).bait_replies
 

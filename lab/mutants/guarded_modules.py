@@ -51,10 +51,15 @@ TABLE = (
         "engine/bait_rule.py",
         ("tests/engine/test_bait_rule.py",),
         sample=24,
+        fixed=(("shallow_scores[reply] >= best_score", "shallow_scores[reply] > best_score"),),
+    ),
+    GuardedModule(
+        "engine/human/reply_forecast.py",
+        ("tests/engine/test_bait_rule.py",),
         fixed=(
-            ("shallow_scores[reply] >= best_score", "shallow_scores[reply] > best_score"),
             ("if p >= MIN_BAIT_P)", "if p > MIN_BAIT_P)"),
             ("ordered[:LIKELIEST]", "ordered"),
+            ("self.constant - self.per_cost", "self.constant + self.per_cost"),
         ),
     ),
     GuardedModule(

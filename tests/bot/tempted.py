@@ -5,7 +5,7 @@ from dataclasses import replace
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.text.trap_report import DecisionReport, JudgedReply, ReplyReport, shown_cost
-from engine.bait_rule import ExpectedReplies, forecast, likeliest_replies, with_costs
+from engine.bait_rule import ExpectedReplies, forecast, with_costs
 from engine.decision import Candidate, Decision, ModelInfo, ReplyProfile
 from engine.figure_9 import classify_by_figure_9, expected_scale_centi
 from engine.forecasts import own_costs
@@ -120,7 +120,7 @@ async def _game(
 
 def judged_by_own_costs(made: Decision, found: ReplyForecast) -> ReplyForecast:
     """The forecast with its baits, if the judge agrees with the decision's own scores."""
-    costs = own_costs(made, likeliest_replies(found))
+    costs = own_costs(made, found.likeliest)
     return with_costs(found, made.chosen, expected_scale_centi(made), costs)
 
 

@@ -17,7 +17,6 @@ from engine.bait_rule import (
     expectations,
     expected_by_rank,
     forecast,
-    likeliest_replies,
     rank_probabilities,
     with_costs,
 )
@@ -26,7 +25,7 @@ from engine.errors import IncompleteProfile, RecordError
 from engine.expected import expected_score
 from engine.figure_9 import reply_verdicts
 from engine.game import WIN_CENTI
-from engine.human.reply_forecast import Bait, ReplyForecast
+from engine.human.reply_forecast import MIN_BAIT_P, Bait, JudgeTilt, ReplyForecast
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.params import TrapParams
 
@@ -99,12 +98,12 @@ def test_each_condition(bait: tuple[int, ...], cost: int, probability: float, is
 def test_only_the_two_likeliest_replies_are_baits() -> None:
     rows = [BEST, BAIT, BAIT, BAIT]
     made = forecast(candidate(*rows), SCALE_CENTI, ExpectedReplies((0.1, 0.25, 0.35, 0.3), MODEL))
-    assert likeliest_replies(made) == ("r2", "r3")
+    assert made.likeliest == ("r2", "r3")
     assert baits(rows, [0.1, 0.25, 0.35, 0.3], costs_of("r0", r1=5000, r2=1000, r3=2000)) == ["r2", "r3"]
     even = forecast(candidate(*rows), SCALE_CENTI, ExpectedReplies((0.25,) * 4, MODEL))
-    assert likeliest_replies(even) == ("r0", "r1")  # of equals the first
+    assert even.likeliest == ("r0", "r1")  # of equals the first
     spread = ExpectedReplies((0.02,) * 49 + (0.02,), MODEL)
-    assert likeliest_replies(forecast(candidate(*[BEST] * 50), SCALE_CENTI, spread)) == ()
+    assert forecast(candidate(*[BEST] * 50), SCALE_CENTI, spread).likeliest == ()
 
 
 def test_it_must_look_as_good_as_every_reply_known_to_be_best() -> None:
@@ -120,9 +119,29 @@ def test_a_reply_that_was_not_judged_is_an_error() -> None:
         with_costs(made, candidate(BEST, BAIT), SCALE_CENTI, costs_of("r0"))
 
 
+def test_what_the_judge_sees_makes_an_error_less_likely() -> None:
+    rows, tilt = [BEST, BAIT, BAIT], JudgeTilt(0.5, math.log(2), 10.0)
+    expected = ExpectedReplies((0.5, 0.4, 0.1), MODEL, judge_tilt=tilt)
+    made = forecast(candidate(*rows), SCALE_CENTI, expected)
+    assert made.judged_probabilities == made.probabilities == (0.5, 0.4, 0.1)
+    found = with_costs(made, candidate(*rows), SCALE_CENTI, costs_of("r0", r1=1500, r2=3000))
+    # r2 is judged, but not among the likeliest two.
+    weights = [0.5**0.5 * 2, 0.4**0.5 * 2 * math.exp(-1.5), 0.1**0.5]
+    assert found.probabilities == made.probabilities
+    assert found.judged_probabilities == pytest.approx([each / sum(weights) for each in weights], abs=1e-6)
+    assert [bait.reply for bait in found.baits] == ["r1"]
+    assert found.baits[0].p_reply == found.probability_of("r1") == pytest.approx(0.1402, abs=1e-4)
+    far = with_costs(made, candidate(*rows), SCALE_CENTI, costs_of("r0", r1=3000))
+    assert far.probability_of("r1") < MIN_BAIT_P  # a bait all the same, by what is seen at a glance
+    assert [bait.reply for bait in far.baits] == ["r1"]
+    verdicts = reply_verdicts(candidate(*rows), TrapParams(), SCALE_CENTI)
+    assert expectations(found, verdicts).bait_expected == found.probability_of("r1")
+    assert ReplyForecast.from_record(json.loads(json.dumps(found.to_record()))) == found
+
+
 def test_a_forced_reply_is_no_bait() -> None:
     made = forecast(candidate(BEST), SCALE_CENTI)
-    assert (likeliest_replies(made), made.is_judged, made.baits) == ((), True, ())
+    assert (made.likeliest, made.is_judged, made.baits) == ((), True, ())
 
 
 # --- Rule R -----------------------------------------------------------------------------------------------

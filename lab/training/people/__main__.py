@@ -62,6 +62,13 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--export-only", action="store_true", help="export the checkpoint's network")
     p.add_argument("--evaluate", type=Path, metavar="FILE", help="only measure this network")
     p.add_argument(
+        "--images",
+        type=int,
+        choices=range(1, measure.ALL_IMAGES + 1),
+        default=measure.ALL_IMAGES,
+        help="images of an Othello position to measure with (default: %(default)s; quick predictions use 1)",
+    )
+    p.add_argument(
         "--measured", type=natural, default=50_000, metavar="N", help="positions to measure on (0: all)"
     )
     return p
@@ -149,7 +156,8 @@ def _evaluate(options: argparse.Namespace, collection: Collection) -> None:
     content = read_model_file(options.evaluate)
     OnnxNetwork(content, str(options.evaluate)).require(KIND, options.game)
     held_out = measure.sample_of_games(collection.positions.of(collection.held_out), options.measured)
-    say(json.dumps(measure.measured_card(content, SHAPES[options.game], held_out, say), indent=2))
+    card = measure.measured_card(content, SHAPES[options.game], held_out, say, images=options.images)
+    say(json.dumps(card, indent=2))
 
 
 @contextmanager

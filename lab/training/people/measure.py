@@ -55,6 +55,10 @@ def _metadata(session: Any) -> dict[str, str]:
     return {key.removeprefix(PREFIX): text for key, text in found.items()}
 
 
+ALL_IMAGES = 8
+"""Number of images of an Othello position."""
+
+
 def sample_of_games(positions: HumanPositions, most: int) -> HumanPositions:
     """The positions of a fixed random sample of games, at most `most` positions; 0: all."""
     if not most or len(positions) <= most:
@@ -106,8 +110,13 @@ def _outputs(
     numbers: NDArray[np.int64],
     *,
     with_person: bool,
+    images: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Logits of the moves, shape (n, moves), and of the result, as the program uses the network."""
+    """Logits of the moves, shape (n, moves), and of the result, as the program uses the network.
+
+    Args:
+        images: Number of images of a position, of eight, if the network learned from all.
+    """
     metadata = session.get_modelmeta().custom_metadata_map
     columns = metadata.get(PREFIX + WHO)
     asked = inputs(shape, positions, numbers, with_person=with_person, columns=columns and columns.split(","))
@@ -119,7 +128,7 @@ def _outputs(
     board = asked[BOARD].reshape(len(numbers), shape.planes, -1)
     legal = board[:, 2 * shape.kinds] > 0
     shares, wins = [], []
-    for image in TURNED:
+    for image in TURNED[:images]:
         turned = np.empty_like(board)
         turned[:, :, image] = board
         policy, value = session.run(names, asked | {BOARD: turned.reshape(asked[BOARD].shape)})
@@ -136,6 +145,7 @@ def predict(
     positions: HumanPositions,
     *,
     with_person: bool,
+    images: int = ALL_IMAGES,
     report_progress: Callable[[int], None] = lambda _: None,
 ) -> Predictions:
     """Evaluate a network on positions.
@@ -143,12 +153,13 @@ def predict(
     Args:
         session: See `open_session`.
         with_person: Whether the network gets what is known about the person.
+        images: See `measured_card`.
         report_progress: Called with the number of positions done.
     """
     parts = []
     for at in range(0, len(positions), _BATCH):
         numbers = np.arange(at, min(at + _BATCH, len(positions)))
-        logits, value = _outputs(session, shape, positions, numbers, with_person=with_person)
+        logits, value = _outputs(session, shape, positions, numbers, with_person=with_person, images=images)
         parts.append(_quality(logits, value, positions, numbers))
         report_progress(int(numbers[-1]) + 1)
     return Predictions(*(np.concatenate(values) for values in zip(*parts, strict=True)))
@@ -221,12 +232,14 @@ def report(with_person: Predictions, without: Predictions, positions: HumanPosit
     }
 
 
-def milliseconds(session: Any, shape: GameShape, positions: HumanPositions) -> float:
+def milliseconds(session: Any, shape: GameShape, positions: HumanPositions, images: int) -> float:
     """Median processor time of one position, in milliseconds."""
     times = []
     for number in range(_TIMED_RUNS):
         began = time.process_time()
-        _outputs(session, shape, positions, np.array([number % len(positions)]), with_person=True)
+        _outputs(
+            session, shape, positions, np.array([number % len(positions)]), with_person=True, images=images
+        )
         times.append(time.process_time() - began)
     return round(1000 * float(np.median(times)), 3)
 
@@ -237,17 +250,20 @@ def measured_card(
     positions: HumanPositions,
     say: Callable[[str], None],
     full: bytes | None = None,
+    images: int = ALL_IMAGES,
 ) -> dict[str, Any]:
     """What a file's network predicts on held-out positions.
 
     Args:
+        images: The mean of how many images of an Othello position is the prediction, if the network learned
+            from all eight; quick predictions use one.
         full: The same network in single precision, to measure what 8 bits lose.
     """
     if not len(positions):
         return {"positions": 0}
     session = open_session(content)
-    known = predict(session, shape, positions, with_person=True)
-    unknown = predict(session, shape, positions, with_person=False)
+    known = predict(session, shape, positions, with_person=True, images=images)
+    unknown = predict(session, shape, positions, with_person=False, images=images)
     found = report(known, unknown, positions)
     for name in ("with_person", "without_person"):
         row = found[name]
@@ -255,7 +271,7 @@ def measured_card(
             f"{name}: "
             + ", ".join(f"{key} {row[key]:.4f} {row[f'{key}_interval']}" for key in ("top1", "nats"))
         )
-    found["ms_per_position"] = milliseconds(session, shape, positions)
+    found["ms_per_position"] = milliseconds(session, shape, positions, images)
     if full is not None:
         exact = predict(open_session(full), shape, positions, with_person=True)
         lost = known.nats - exact.nats

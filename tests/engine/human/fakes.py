@@ -13,6 +13,7 @@ from engine.games import get_rules
 from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import GameModels
 from engine.human.registry import ModelRegistry
+from engine.human.reply_forecast import JudgeTilt
 
 Answer = Callable[[Game[Any], PredictionQuery], tuple[float, ...]]
 
@@ -45,6 +46,7 @@ class FakeReplyModel:
         self.game = game_name
         self.info = ModelInfo("calibrated", "fake probabilities", "c" * 64)
         self.trained_with_model = "fake"
+        self.judge_tilt: JudgeTilt | None = None
         self.people: list[Person] = []
         self._pull = pull
 

@@ -19,6 +19,7 @@ from engine.human.calibrated import (
 )
 from engine.human.model import BadModel
 from engine.human.onnx import OnnxNetwork
+from engine.human.reply_forecast import JudgeTilt
 from engine.human.reply_model import checked_probabilities, default_path
 from engine.trappy import trappiness
 from lab.training.calibrated import Part, to_onnx
@@ -121,6 +122,15 @@ def test_another_program_s_features_are_refused() -> None:
         model({}, kind="maia")
 
 
+def test_what_the_judge_adds_stands_in_the_file() -> None:
+    assert model({}).judge_tilt is None
+    told = model({}, judge_tilt='{"power": 0.8, "constant": 0.3, "per_cost": 18.7}')
+    assert told.judge_tilt == JudgeTilt(0.8, 0.3, 18.7)
+    for wrong in ("", "[]", '{"constant": 0.3}', '{"power": 1.0, "constant": "a", "per_cost": 1.0}'):
+        with pytest.raises(BadModel, match="test: judge_tilt: "):
+            model({}, judge_tilt=wrong)
+
+
 def test_files(tmp_path: Path) -> None:
     with pytest.raises(BadModel, match="No such file"):
         open_calibrated(tmp_path / "none.onnx")
@@ -129,10 +139,11 @@ def test_files(tmp_path: Path) -> None:
         open_calibrated(tmp_path / "bad.onnx")
 
 
-@pytest.mark.parametrize("game", ["chess", "othello"])
+@pytest.mark.parametrize("game", ["chess", "othello", "xiangqi"])
 def test_the_models_that_come_with_the_program(game: str) -> None:
     found = open_calibrated(default_path(game))
     assert found.game == game
+    assert (found.judge_tilt is not None) is (game == "xiangqi")  # fitted to masters, who see errors
     rng = np.random.default_rng(1)
     features = reply_features(rng.integers(-400, 400, (9, 6)), 150.0, 30, (1 / 9,) * 9, Person(1500, 30.0))
     for has_human in (True, False):

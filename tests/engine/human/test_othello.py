@@ -102,6 +102,18 @@ def test_over_all_images_is_another_answer_than_over_the_canonical_one() -> None
     assert differ(*answers) > len(asks) / 2
 
 
+def test_a_quick_answer_is_that_of_one_canonical_image() -> None:
+    asks = asks_of_games(1)
+    quick = [PredictionQuery(ask.positions, is_quick=True) for ask in asks]
+    every, canonical = drawn(orientations="all"), drawn(orientations="canonical")
+    assert differ(every.predict(quick), canonical.predict(quick)) == 0
+    assert differ(every.predict(quick), every.predict(asks)) > len(asks) / 2
+    assert differ(every.predict(quick)[6:], canonical.predict(asks)[6:]) == 0  # no symmetric position
+    symmetric = PredictionQuery((GAME.initial(),), is_quick=True)
+    (first,) = every.predict([symmetric])
+    assert first != pytest.approx([0.25] * 4, abs=1e-3)
+
+
 @pytest.mark.parametrize(
     "person", [Person(rating=1900), Person(opponent_rating=1900), Person(games=900)], ids=str
 )

@@ -25,6 +25,7 @@ class Says:
     game = "othello"
     info = ModelInfo("calibrated", "fake", "0" * 64)
     trained_with_model = ""
+    judge_tilt = None
 
     def __init__(self, answer: dict[str, float]) -> None:
         self.answer = answer

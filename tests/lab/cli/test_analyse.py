@@ -19,11 +19,13 @@ from bot.base.config import HumanConfig
 from bot.workers.pools import LocalWorkers
 from engine import SEARCH_REVISION
 from engine.decision import ModelInfo
+from engine.human.calibrated import open_calibrated
 from engine.human.registry import ModelRegistry
 from lab.analysis import reply_profiles
 from lab.cli import analyse as cli_analyse
 from lab.cli import lab_common
 from lab.cli import study as cli_study
+from lab.training import judge_tilt
 from storage.database import Database
 from storage.ledger.games import set_moves
 from tests.engine.human.fakes import FakeModel
@@ -100,6 +102,21 @@ def test_games_are_looked_into_and_studied(desdemona: Command, monkeypatch: pyte
     code, out, err = desdemona("lab", "study", "--game", "othello", "--resamples", "20", "--human", "fake")
     assert code == 0
     assert "Figure 9" in out
+    study_to = ("lab", "study", "--game", "othello", "--resamples", "20", "--tilt-to", "tilted.onnx")
+    code, out, err = desdemona(*study_to)
+    assert (code, "Figure 9" in out, "--tilt-to: needs a calibrated model and more moves" in err) == (
+        2,
+        True,
+        True,
+    )
+    monkeypatch.setattr(judge_tilt, "MIN_MOVES", 10)
+    monkeypatch.setattr(judge_tilt, "held_out", lambda _, forecasts: list(forecasts))  # two games, no folds
+    assert desdemona(*study_to)[0] == 0
+    tilted = open_calibrated(Path("tilted.onnx"))
+    card = json.loads(Path("tilted.json").read_text())
+    assert tilted.judge_tilt is not None
+    assert card["judge_tilt"]["per_cost"] == tilted.judge_tilt.per_cost
+    assert card["sha256"] == tilted.info.sha256
     for option in ("--own", "--min-rating=1500"):
         code, _, err = desdemona("lab", "study", "--game", "othello", "--elo", option)
         assert (code, "--elo cannot be combined with" in err) == (2, True)
