@@ -679,7 +679,9 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
         # Without a forecast the probabilities are those of the player's own model.
         if played.probability is not None and not (is_blind and decision.forecast is None):
             parts.append(
-                Sentence("expected in {probability}", {"probability": ShareText(played.probability)})
+                Sentence(
+                    "expected of {probability} of people", {"probability": ShareText(played.probability)}
+                )
             )
         said = Sentence("{name} played", moment.arguments, you="You played")
         if took_bait:

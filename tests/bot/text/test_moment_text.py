@@ -99,7 +99,7 @@ async def test_a_verdict_that_is_not_there_yet_is_not_guessed(database: Database
     found = _judged(told)
     assert (found.kind, str(found.label)) == (MomentKind.JUDGING, "not judged yet")
     assert [(fact.kind, str(fact.term)) for fact in found.facts] == [("played", "Anna played")]
-    assert str(found.facts[0].text) == "\N{MINUS SIGN}0.30 at depth 2, expected in 20 %"
+    assert str(found.facts[0].text) == "\N{MINUS SIGN}0.30 at depth 2, expected of 20 % of people"
     assert [mark.kind for mark in found.marks] == ["played"]
 
 

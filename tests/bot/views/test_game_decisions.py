@@ -61,8 +61,8 @@ async def test_baits_are_told_with_probabilities_looks_and_price(database: Datab
         "Anna played d5; e5 was the reply to find. The paper's trap at depth 5: d5, quality 18.3 %. "
         "Figure 9 at that depth: fell for the best trap. "
         "Anna took d5: +0.40 at depth 2, \N{MINUS SIGN}1.80 to depth 5, "
-        "cost 24 % of the game (1.50 pawns) to depth 5, expected in 30 %. Best was e5: \N{MINUS SIGN}0.10 at "
-        "depth 2, \N{MINUS SIGN}0.30 to depth 5." in shown
+        "cost 24 % of the game (1.50 pawns) to depth 5, expected of 30 % of people. "
+        "Best was e5: \N{MINUS SIGN}0.10 at depth 2, \N{MINUS SIGN}0.30 to depth 5." in shown
     )
     assert f"1 of 1 baits taken; 0 slips {TRAPS} 1 set, 1 successful." in shown
     assert "Move 1 · we played e4" in words(found, traps_only=True)
