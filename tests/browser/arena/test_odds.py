@@ -17,6 +17,7 @@ def test_a_person_plays_at_odds(page: Page, host: Host, width: int) -> None:
         page.find("#nickname").send_keys("anna")
         page.choose("variant", "standard")
         page.choose("color", "black")
+        page.click(".have-odds summary")
         assert page.driver.execute_script("return document.querySelector('[name=odds]:checked').value") == ""
         page.choose("odds", "queen+knight")
         page.until_text(HINT, "Desdemona plays without queen and knight.")
@@ -46,6 +47,7 @@ def test_in_othello_the_person_begins_with_corners(page: Page, host: Host) -> No
     page.find("#nickname").send_keys("anna")
     page.choose("variant", "othello")
     page.choose("color", "black")
+    page.click(".have-odds summary")
     page.choose("odds", "3-corners")
     page.until_text(HINT, "You begin with three corners.")
     page.choose("variant", "connect4")  # which has no odds

@@ -90,6 +90,7 @@ export class Lobby {
     this.status = el("p", { class: "form-status", role: "status" });
     this.colourField = colourField(variant, choice.color);
     this.oddsField = oddsField(variant);
+    this.oddsBox = el("details", { class: "have-odds", hidden: !variant.odds.length }, el("summary", {}, say("Odds")), this.oddsField);
     this.oddsHint = el("p", { class: "hint odds-hint", role: "status", hidden: true });
     this.more = this.#more();
     this.goingBox = el("div", { class: "going", hidden: true });
@@ -101,12 +102,12 @@ export class Lobby {
       el("fieldset", { class: "field" }, el("legend", {}, say("Opponent")), this.botBox),
       this.likeBox,
       this.colourField,
-      this.oddsField,
-      this.oddsHint,
       termFields(this.arena.clocks, choice),
       noClockHint(this.arena.firstMove),
+      this.oddsHint,
       this.sendButton,
       this.status,
+      this.oddsBox,
       session.person ? null : this.#codeField(),
     );
     this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.goingBox, this.form, this.#history()), this.more));
@@ -328,9 +329,12 @@ export class Lobby {
   /** The odds of the game, as far as possible the chosen ones, and those that fit the ratings. */
   #drawOdds() {
     const old = chosenOdds(this.form);
-    const field = oddsField(this.variant, this.#chosenBot()?.odds[this.variant.key]);
+    const suggested = this.#chosenBot()?.odds[this.variant.key];
+    const field = oddsField(this.variant, suggested);
+    if (suggested) this.oddsBox.open = true;
     this.oddsField.replaceWith(field);
     this.oddsField = field;
+    this.oddsBox.hidden = !this.variant.odds.length;
     const again = [...(this.form.elements.odds ?? [])].find(({ value }) => value === old);
     if (again) again.checked = true;
   }

@@ -363,7 +363,7 @@ class Met:
                 if many[flag]
             ),
             f"First seen {of_day(start, '%d %b %Y')}, last {of_day(last, '%d %b %Y, %H:%M')} UTC "
-            f"({ago(last, NOW)}).",
+            f"({ago(last, NOW)}). {_trust(self.everything[0])}",
         ]
 
     def _rules(self) -> str:
@@ -396,6 +396,13 @@ class Met:
         return [line for line in found if any(each.isdigit() for each in line)]
 
 
+def _trust(first: Row) -> str:
+    """Nobody has met exploit."""
+    if first["is_program"]:
+        return "Trust 0 %: the site says that this is a program."
+    return "Trust 50 %: nothing is known of this person yet."
+
+
 def _is_of_depths(line: str) -> bool:
     return "cannot be told" in line or line.startswith("Small print: their latest replies")
 
@@ -418,6 +425,7 @@ async def test_opponent(visitor: Visitor, exported: Exported, key: int, query: Q
     listed, depths = told.pop("list"), told.pop("depths")
     # Too few replies to tell a depth; what one is told from has tests of its own.
     assert all(each["depth"] is None and each["replies"] < 200 for each in depths)
+    assert told.pop("trust") == [_trust(first)]
     assert told == nearly(met.json())
     games = met.listed[10 * (page - 1) : 10 * page]
     assert listed["games"] == [game_json(exported, game) for game in games]
