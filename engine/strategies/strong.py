@@ -59,9 +59,9 @@ class ContenderChoice(ABC):
         searcher: The selective search.
     """
 
-    root_share: ClassVar = 0.5
+    root_share: ClassVar = 0.55
     """The share of the move's time and nodes at which the search of the root ends."""
-    contender_share: ClassVar = 0.6
+    contender_share: ClassVar = 0.65
     """The share at which the search for contenders ends."""
 
     weighs_solved: ClassVar = False
@@ -78,8 +78,8 @@ class ContenderChoice(ABC):
         """The moves with exact scores, which serve to judge the replies."""
 
     @abstractmethod
-    def is_settled(self, root_centi: int) -> bool:
-        """Whether the best move is played whatever the contenders, given the root's score."""
+    def is_settled(self, pick: DirectMove) -> bool:
+        """Whether the best move is played whatever the contenders, given the root's result."""
 
     @abstractmethod
     def floor_centi(self, pick: DirectMove) -> int:
@@ -110,8 +110,8 @@ class ContenderChoice(ABC):
             return self.unweighed(found, "the search was too short" if pick is None else "")
         if not (pick.solved and self.weighs_solved) and (pick.solved or pick.score_centi <= -WIN_CENTI):
             return self.unweighed(found, "")
-        if self.is_settled(pick.score_centi):
-            return self.unweighed(found, "")
+        if self.is_settled(pick):
+            return self.best_move(found, "")
         try:
             kept, plies = nearly.contenders_within(
                 self._game,

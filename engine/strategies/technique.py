@@ -51,6 +51,11 @@ LOOKUP_MODES = (SearchMode.BOOK, SearchMode.TABLEBASE, SearchMode.EXPLORER, Sear
 """The modes recorded for moves from opening books and tablebases."""
 
 
+def may_be_solved(game: Game[Any], position: Any) -> bool:
+    """Whether the game is so near its end that a search may solve it."""
+    return game.most_plies_left(position) <= _MAX_PLIES_TO_SOLVE
+
+
 def is_won(game: Game[Any], position: Any, score_centi: int) -> bool:
     """Whether a score for the side to move counts as won."""
     pieces = "".join(game.board_rows(position))
@@ -225,7 +230,7 @@ def _keep_result(
     The move of a random draw is always played.
     """
     game = context.use.game
-    if game.most_plies_left(context.root) > _MAX_PLIES_TO_SOLVE:
+    if not may_be_solved(game, context.root):
         return decide(context)
     before = searcher.nodes
     solved = _solve(context, searcher, context.root, _SOLVING_SHARE, _SOLVING_NODES)

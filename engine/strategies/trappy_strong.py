@@ -89,9 +89,9 @@ class _TrapChoice(ContenderChoice):
         """See `ContenderChoice.judged`."""
         return judged_move(self._context)
 
-    def is_settled(self, root_centi: int) -> bool:
+    def is_settled(self, pick: DirectMove) -> bool:
         """See `ContenderChoice.is_settled`."""
-        use = self._context.use
+        use, root_centi = self._context.use, pick.score_centi or 0
         return root_centi >= WIN_CENTI or (
             use.wins_plainly and is_won(self._game, self._context.root, root_centi)
         )
