@@ -49,7 +49,10 @@ class TrapSettings:
         return cls(assessment, scale, int(margin), decided, *map(float, numbers))
 
 
-_ODDS_STARTS = [start for of_game in ODDS.values() for odds in of_game for start in odds.starts]
+_ODDS_STARTS = sorted(
+    {" ".join(start.split()[:2]) for of_game in ODDS.values() for odds in of_game for start in odds.starts}
+)
+"""Board and side to move of each start at odds, as in `engine.opponents.odds.odds_from_start`."""
 _NUMBER = r"([0-9.]+(?:e[+-]?[0-9]+)?)"
 _SETTINGS = re.compile(
     rf"(\w+), (\w+), margin (-?[0-9]{{1,9}}), (\w+), risk {_NUMBER}/{_NUMBER} %, threshold {_NUMBER} %"
@@ -217,6 +220,11 @@ def _has_settings(wanted: TrapSettings) -> ColumnElement[bool]:
 
 
 # Any: the type of the field of that name.
+def _is_at_odds() -> ColumnElement[bool]:
+    start = func.coalesce(GameRow.initial_position, "")
+    return or_(*(func.substr(start, 1, len(known)) == known for known in _ODDS_STARTS))
+
+
 _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "strategy": lambda name: GameRow.strategy == name,
     "version": lambda version: _engine(EngineConfigRow.engine_version == version),
@@ -237,7 +245,7 @@ _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "min_opponent_rating": lambda rating: GameRow.opponent_rating >= rating,
     "max_opponent_rating": lambda rating: GameRow.opponent_rating <= rating,
     "rated": lambda rated: GameRow.rated.is_(rated),
-    "at_odds": lambda at_odds: func.coalesce(GameRow.initial_position, "").in_(_ODDS_STARTS) == at_odds,
+    "at_odds": lambda at_odds: _is_at_odds() == at_odds,
     "opening": lambda moves: or_(
         GameRow.moves == moves, GameRow.moves.startswith(f"{moves} ", autoescape=True)
     ),

@@ -16,15 +16,15 @@ def require_extra(option: str, module: str) -> None:
         raise UsageError(f"{option} needs the extra `lab`: `pip install 'desdemona[lab]'`")
 
 
-def require_writable(out: Path, suffix: str) -> None:
+def require_writable(out: Path, suffix: str, option: str = "--out") -> None:
     """Check the output paths before a long fit, so that writing the files is unlikely to fail."""
     if out.suffix != suffix:
-        raise UsageError(f"--out: {out} does not end in {suffix}")
+        raise UsageError(f"{option}: {out} does not end in {suffix}")
     if not out.parent.is_dir():
-        raise UsageError(f"--out: {out.parent} is not a folder")
+        raise UsageError(f"{option}: {out.parent} is not a folder")
     for path in (out, card_of(out)):
         if path.exists() and not path.is_file():
-            raise UsageError(f"--out: {path} is not a regular file")
+            raise UsageError(f"{option}: {path} is not a regular file")
 
 
 def card_of(out: Path) -> Path:
@@ -32,7 +32,7 @@ def card_of(out: Path) -> Path:
     return out.with_suffix(".json")
 
 
-def write_model(out: Path, card: dict[str, Any], model: bytes | None = None) -> bytes:
+def write_model(out: Path, card: dict[str, Any], model: bytes | None = None, option: str = "--out") -> bytes:
     """Write the card, and the model if there is one; on failure, write neither. Returns the card.
 
     Raises:
@@ -42,7 +42,7 @@ def write_model(out: Path, card: dict[str, Any], model: bytes | None = None) -> 
     try:
         write_atomically(({} if model is None else {out: model}) | {card_of(out): content})
     except OSError as error:
-        raise UsageError(f"--out: {out}: {error.strerror}") from None
+        raise UsageError(f"{option}: {out}: {error.strerror}") from None
     return content
 
 

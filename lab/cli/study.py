@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,6 +26,7 @@ from bot.cli.progress import show_progress
 from bot.workers.pools import LocalWorkers
 from engine.games import GAMES
 from engine.human.model import BadModel
+from engine.human.reply_model import default_path
 from engine.params import TrapParams
 from lab.analysis.analysed_games import AnalysisCount, costs_of_analysis, count_analyses, list_models
 from lab.cli.lab_common import (
@@ -102,7 +103,8 @@ def study_command(
     finds, so the same command resumes a stopped run.
     """
     if list_them:
-        if options.own or plots is not None or options.analysis is not None or options.human is not None:
+        others = (plots, tilt_to, calibrated, options.analysis, options.human)
+        if options.own or any(each is not None for each in others):
             raise UsageError("--list can be combined only with --game, --database and --format")
         _list(options)
         return
@@ -114,8 +116,10 @@ def study_command(
 
     if tilt_to is not None:
         require_extra("--tilt-to", "sklearn")
-        require_writable(tilt_to, ".onnx")
+        require_writable(tilt_to, ".onnx", "--tilt-to")
     model = calibrated_of(calibrated, options.game)
+    if tilt_to is not None:
+        _read_card(calibrated or default_path(options.game))  # before the long study
     data = options.read(person_half)
     people = data.people
     try:
@@ -169,7 +173,6 @@ def _write_tilt(
 
     from engine.human.calibrated import JUDGE_TILT
     from engine.human.onnx import PREFIX
-    from engine.human.reply_model import default_path
     from lab.training.judge_tilt import fit_judge_tilt, held_out
 
     people = data.people
@@ -184,10 +187,26 @@ def _write_tilt(
     properties = {each.key: each.value for each in model.metadata_props}
     helper.set_model_props(model, properties | {PREFIX + JUDGE_TILT: json.dumps(asdict(fitted.tilt))})
     content = model.SerializeToString()
-    card = json.loads(card_of(source).read_bytes())
+    card = _read_card(source)
     card |= {"sha256": hashlib.sha256(content).hexdigest()}
     card[JUDGE_TILT] = {**asdict(fitted.tilt), "moves": fitted.moves, **data.card}
-    write_model(out, card, content)
+    write_model(out, card, content, "--tilt-to")
+
+
+def _read_card(model: Path) -> dict[str, Any]:
+    """The card of a calibrated model; empty if there is no model.
+
+    Raises:
+        UsageError: The model has no readable card.
+    """
+    path = card_of(model)
+    try:
+        card = json.loads(path.read_bytes()) if model.exists() else {}
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--tilt-to: the model's card {path} cannot be read: {error}") from None
+    if not isinstance(card, dict):
+        raise UsageError(f"--tilt-to: the model's card {path} is not a JSON object")
+    return card
 
 
 def _forecasts(data: StudyData, calibrated: "CalibratedModel | None") -> "tuple[Forecaster, ...]":

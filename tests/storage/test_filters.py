@@ -43,6 +43,12 @@ CHANGES: tuple[tuple[dict[str, Any], Filters], ...] = (
     ({"opponent_rating": 900}, Filters(max_opponent_rating=1000)),
     ({"rated": False}, Filters(rated=False)),
     ({"game": "chess", "initial_position": ODDS["chess"][1].starts[0]}, Filters(at_odds=True)),
+    # Only board and side to move say that a game is at odds; the rest is the challenger's.
+    (
+        {"game": "chess", "initial_position": ODDS["chess"][1].starts[0].replace("KQkq - 0", "- - 7")},
+        Filters(at_odds=True),
+    ),
+    ({"game": "othello", "initial_position": ODDS["othello"][0].starts[1]}, Filters(at_odds=True)),
 )
 
 

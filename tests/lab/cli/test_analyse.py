@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from engine import SEARCH_REVISION
 from engine.decision import ModelInfo
 from engine.human.calibrated import open_calibrated
 from engine.human.registry import ModelRegistry
+from engine.human.reply_model import default_path
 from lab.analysis import reply_profiles
 from lab.cli import analyse as cli_analyse
 from lab.cli import lab_common
@@ -168,12 +170,24 @@ def test_analyses_are_listed(desdemona: Command, monkeypatch: pytest.MonkeyPatch
     ]
     listed = json.loads(desdemona("lab", "study", "--game", "othello", "--list", "--format", "json")[1])
     assert [(each["id"], each["models"]) for each in listed] == [(1, ["fake ffffff"]), (2, [])]
-    assert (
-        "--list can be combined only with"
-        in desdemona("lab", "study", "--game", "othello", "--list", "--own")[2]
-    )
+    for option in ("--own", "--tilt-to=x.onnx", "--calibrated=x.onnx"):
+        error = desdemona("lab", "study", "--game", "othello", "--list", option)[2]
+        assert "--list can be combined only with" in error
     told = desdemona("lab", "study", "--game", "chess", "--list")
     assert told == (0, "", "there is no chess analysis: run `desdemona lab analyse`\n")
+
+
+def test_what_tilt_to_needs_is_checked_before_the_study(desdemona: Command) -> None:
+    study_to = ("lab", "study", "--game", "othello", "--tilt-to")
+    assert desdemona(*study_to, "x.txt")[2] == "desdemona: --tilt-to: x.txt does not end in .onnx\n"
+    assert desdemona(*study_to, "no/x.onnx")[2] == "desdemona: --tilt-to: no is not a folder\n"
+    shutil.copy(default_path("othello"), "model.onnx")
+    ask = (*study_to, "x.onnx", "--calibrated", "model.onnx")
+    assert "--tilt-to: the model's card model.json cannot be read: " in desdemona(*ask)[2]
+    Path("model.json").write_text("[]")
+    assert "--tilt-to: the model's card model.json is not a JSON object" in desdemona(*ask)[2]
+    Path("model.json").write_text("{}")
+    assert "there is no database" in desdemona(*ask)[2]
 
 
 def test_one_game_alone_has_no_intervals(desdemona: Command, tmp_path: Path) -> None:

@@ -85,6 +85,11 @@ async def test_the_position_itself_may_be_sent_instead(house: House) -> None:
         ({"variant": "chess960", "odds": "queen"}, "odds: 'queen' cannot be given here"),
         ({"odds": "queen", "fen": "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"}, "odds: 'queen' cannot be given here"),
         ({"variant": "xiangqi", "fen": ODDS["othello"][0].starts[0]}, "does not allow a fen, except those"),
+        ({"variant": "othello", "fen": f"{ODDS['othello'][0].starts[0]} f5"}, "does not allow a fen, except"),
+        (
+            {"variant": "xiangqi", "fen": ODDS["xiangqi"][0].starts[0].replace("0 1", "119 1")},
+            "does not allow a fen, except those",
+        ),
     ],
 )
 async def test_odds_that_are_refused(house: House, terms: dict[str, Any], error: str) -> None:
