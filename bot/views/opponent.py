@@ -67,6 +67,7 @@ from storage.evidence.statistics.reply_progress import (
 from storage.filters import Filters
 from storage.ledger.exploit_facts import exploit_facts
 from storage.ledger.games import list_games
+from storage.ledger.persons import is_person_of_game_forgotten
 from storage.records import BaitOutcome
 
 MAX_GAMES_SHOWN = 10
@@ -562,8 +563,10 @@ async def _trusts(session: AsyncSession, report: OpponentReport, filters: Filter
     found = []
     for game, strategy in () if is_bot else kinds:
         last = await list_games(session, replace(filters, game=game, strategy=strategy), 1)
-        facts = await exploit_facts(session, last[0]) if last else None
-        if facts is not None:
+        # The next game of a forgotten person begins like a stranger's, whatever the last one said.
+        if not last or await is_person_of_game_forgotten(session, last[0].id):
+            continue
+        if (facts := await exploit_facts(session, last[0])) is not None:
             said = trust_text(facts, is_bot=False, rating=last[0].opponent_rating)
             found.append(f"{title_of(game)}: {said[0].lower()}{said[1:]}")
     return tuple(found) or (trust_text(None, is_bot=is_bot, rating=None),)

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from sqlalchemy import LargeBinary, type_coerce, update
+from sqlalchemy import LargeBinary, select, type_coerce, update
 
 from bot.base.rounding import percent
 from bot.parts.values import Heading
@@ -15,6 +15,7 @@ from storage.ledger.decisions import list_decisions
 from storage.ledger.exploit_facts import exploit_facts
 from storage.ledger.forecasts import forecasts_of_game
 from storage.ledger.games import finish_game, load_game, load_game_by_id, set_moves
+from storage.ledger.persons import forget_person
 from storage.records import GameResult
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
 from tests.bot.dashboard.samples import met_bait
@@ -202,6 +203,13 @@ async def test_the_trust_is_shown_with_its_reason(database: Database, visitor: V
     (heading, *_) = report_parts(report, (), facts)  # as `desdemona show` prints it
     assert isinstance(heading, Heading)
     assert heading.lead == f"T{said}"
+    async with database.write() as session:
+        opponent = await session.scalar(select(GameRow.opponent_id).where(GameRow.id == game.id))
+        assert opponent is not None
+        await forget_person(session, opponent)
+    page = await visitor.text("/dash/opponent?site=arena&id=anna")
+    assert "Trust 50 %: nothing is known of this person yet." in page
+    assert said not in page
 
 
 @pytest.mark.parametrize("form", ["pgn", "ggf", "transcript"])
