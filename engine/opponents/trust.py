@@ -26,8 +26,9 @@ MIN_P = 0.005
 """Probability of a reply that a model excludes: no model is that sure."""
 MAX_EVIDENCE = math.log(20)
 """No single reply counts more."""
-MIN_TRUST, MAX_TRUST = 0.02, 0.98
-"""Limits of the trust at the end of a game, so that a later game may change it."""
+MIN_CARRIED, MAX_CARRIED = 0.1, 0.98
+"""Limits of the trust with which a later game begins: its first replies are weighed in any case, so that they
+may change it."""
 
 
 class WeighedMove(NamedTuple):
@@ -107,4 +108,9 @@ def trust_after(prior: float, evidence: Iterable[float]) -> float:
     if not 0 < prior < 1:
         return prior
     log_odds = math.log(prior / (1 - prior)) + math.fsum(evidence)
-    return max(MIN_TRUST, min(MAX_TRUST, 1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds))))))
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds))))
+
+
+def carried(trust: float) -> float:
+    """The trust with which the next game begins, from that at the end of a game."""
+    return max(MIN_CARRIED, min(MAX_CARRIED, trust))

@@ -45,8 +45,6 @@ class Strong(KnownMoves):
 
 MIN_TIME_S = 0.05
 """With less time, the best move is played: nothing would be left for the search."""
-_MIN_DEPTH = 6
-"""Least depth of the root's search, in plies, at which contenders are compared."""
 
 
 class ContenderChoice(ABC):
@@ -64,6 +62,8 @@ class ContenderChoice(ABC):
     contender_share: ClassVar = 0.65
     """The share at which the search for contenders ends."""
 
+    min_depth: ClassVar = 6
+    """Least depth of the root's search, in plies, at which contenders are compared."""
     weighs_solved: ClassVar = False
     """Whether there are contenders, of equal result, if the search solves the game and it is not won."""
 
@@ -106,10 +106,12 @@ class ContenderChoice(ABC):
         """The decision."""
         found = self._think(self.judged(), self.root_share)
         pick = found.pick
-        if pick is None or pick.score_centi is None or pick.depth < _MIN_DEPTH:
-            return self.unweighed(found, "the search was too short" if pick is None else "")
+        if pick is None or pick.score_centi is None:
+            return self.unweighed(found, "the search was too short")
         if not (pick.solved and self.weighs_solved) and (pick.solved or pick.score_centi <= -WIN_CENTI):
             return self.unweighed(found, "")
+        if pick.depth < self.min_depth and not pick.solved:
+            return self.best_move(found, "the search was too short")
         if self.is_settled(pick):
             return self.best_move(found, "")
         try:

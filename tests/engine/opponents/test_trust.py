@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 
 from engine.decision import Contender, ExploitUse, WeighedReply
 from engine.expected import expected_score
+from engine.opponents.exploit_value import MIN_TRUST
 from engine.opponents.trust import (
+    MAX_CARRIED,
     MAX_EVIDENCE,
-    MAX_TRUST,
+    MIN_CARRIED,
     MIN_P,
-    MIN_TRUST,
     OTHERS,
     TEMPERATURES,
     UNKNOWN,
+    carried,
     reply_evidence,
     trust_after,
 )
@@ -62,10 +64,17 @@ def test_no_evidence() -> None:
 
 
 @given(st.lists(st.floats(-MAX_EVIDENCE, MAX_EVIDENCE), max_size=60), st.floats(0.01, 0.99))
-def test_the_trust_is_a_posterior_within_limits(some: list[float], prior: float) -> None:
+def test_the_trust_is_a_posterior(some: list[float], prior: float) -> None:
     trust = trust_after(prior, some)
-    odds = prior / (1 - prior) * math.exp(max(-20, min(20, math.fsum(some))))
-    assert trust == pytest.approx(max(MIN_TRUST, min(MAX_TRUST, odds / (1 + odds))), rel=1e-6)
+    odds = prior / (1 - prior) * math.exp(math.fsum(some))
+    assert trust == pytest.approx(odds / (1 + odds), rel=1e-6, abs=1e-9)
+    assert MIN_CARRIED <= carried(trust) <= MAX_CARRIED
+
+
+def test_the_first_replies_of_the_next_game_are_weighed_in_any_case() -> None:
+    assert carried(0.001) == MIN_CARRIED > MIN_TRUST
+    assert carried(0.999) == MAX_CARRIED < 1
+    assert carried(0.4) == 0.4
 
 
 @pytest.mark.parametrize("prior", [0.0, 1.0])
