@@ -197,7 +197,7 @@ class Story:
             parts = [moment.seen(moment.played)] if kind == "fell" or not has_cost else []
             parts += [f"cost {moment.price()}"] if has_cost else []
             if (probability := moment.probability(moment.played)) is not None:
-                parts.append(f"expected in {percentage(probability)}")
+                parts.append(f"expected of {percentage(probability)} of people")
             term = f"{self.who} {'took' if kind == 'fell' else 'played'}"
             found += [term] if re.search("[0-9]", term) else []
             found.append(f"{moment.reply_name(moment.played)} {', '.join(parts)}")
