@@ -37,6 +37,7 @@ PARSING = {
     "bot/base/network/http_session.py": {"proxy_of"},  # yarl
     "bot/base/old_names.py": {"_new_json"},
     "lab/cli/analyse.py": {"_settings"},  # quotes of a command
+    "lab/cli/study.py": {"_read_card"},  # JSON
     "bot/cli/stats/stats_command.py": {"_keys"},
     "bot/views/results.py": {"load"},
     "bot/views/statistics/trial.py": {"_more_games_text"},  # our own arithmetic
