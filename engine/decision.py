@@ -406,7 +406,7 @@ class Contender:
     replies: tuple[WeighedReply, ...]
     """The replies that count: the likely ones, and the best one."""
     value: float
-    """The move's value, in hundredths of a per cent on the flat scale (`engine.opponents.exploit_value`)."""
+    """The move's value, in hundredths of a per cent of expected score (`engine.opponents.exploit_value`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,7 +415,7 @@ class ContenderCheck:
 
     preferred: str
     preferred_centi: int
-    """A lower bound if `stood`, else an upper bound."""
+    """A lower bound if `stood`, else an upper bound; in a lost game either."""
     best_centi: int
     depth: Size
     """Depth of both scores in plies, counted from the position before the move."""
@@ -449,7 +449,7 @@ class ExploitUse:
     trust: float
     """How far the model of the person is believed, from 0 to 1."""
     spent: float
-    """What earlier moves of the game gave up, in hundredths of a per cent on the flat scale."""
+    """What earlier moves of the game gave up, in hundredths of a per cent of expected score."""
     scale_centi: float
     """Scale s of the game's own logistic function in this position."""
     root_centi: int

@@ -56,7 +56,7 @@ ARMS = (STRONG, ON_STRONG, FULL_WIDTH)
 NODES = {Size.SMALL: 4_000, Size.FULL: 400_000}
 """Per move; 30 ms, or 13 plies of the strong search."""
 SHALLOWER = 8
-"""The shallower opponent has so many times fewer nodes: two to three plies."""
+"""How many times fewer nodes the shallower opponent has: two to three plies."""
 PEOPLE = (1.0, 0.5)
 """Temperatures of the model of people."""
 PLIES = 8
@@ -71,7 +71,7 @@ _SAMPLED_EVERY = 8
 """Positions are as many plies apart."""
 _SAMPLING_NODES = 20_000
 _REFEREE = 4
-"""The referee has so many times more nodes for each position than the players."""
+"""How many times more nodes for each position the referee has than the players."""
 _TABLE_MB = 16
 
 
