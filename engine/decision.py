@@ -397,6 +397,17 @@ class WeighedReply:
 
 
 @dataclass(frozen=True, slots=True)
+class Playouts:
+    """What playouts of a move found (`engine.strategies.full_strength.playouts`)."""
+
+    number: Size
+    mean: float
+    """Mean worth of the last positions, in hundredths of a per cent of expected score."""
+    variance: float
+    """Variance of one playout about the mean; 0 of a single one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Contender:
     """A move nearly as good as the best by the selective search."""
 
@@ -404,9 +415,11 @@ class Contender:
     score_centi: int
     """Our score after the move, by a selective search."""
     replies: tuple[WeighedReply, ...]
-    """The replies that count: the likely ones, and the best one."""
+    """The replies that count: the likely ones, and the best one. Empty if they were not weighed."""
     value: float
     """The move's value, in hundredths of a per cent of expected score (`engine.opponents.exploit_value`)."""
+    playouts: Playouts | None = None
+    """None in a solved game, and in records of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -472,7 +485,7 @@ class ExploitUse:
 
 @dataclass(frozen=True, slots=True)
 class StrongTraps:
-    """The paper's arithmetic on scores of a selective search (`engine.strategies.trappy_strong`)."""
+    """The paper's arithmetic on scores of selective searches (strategy trappy_strong)."""
 
     contenders: tuple[Candidate, ...] = ()
     """Moves nearly as good as the best, which comes first, with their scores by selective searches of `depth`

@@ -174,21 +174,25 @@ class OpponentParams:
 class ExploitParams:
     """Settings of the strategy exploit (`engine.opponents.exploit_value`); stored with its decisions."""
 
-    budget_percent: float = 4.0
+    budget_percent: float = 2.0
     """Maximum expected score, in points (hundredths of a game) on the flat scale, that a move may give up."""
     bank_percent: float = 30.0
     """Maximum sum over a game of what its moves give up, in the same unit."""
     flatness: float = 3.0
     """The flat scale's logistic function is this many times as wide as the game's own: between a program and
     a person, a lead is worth less than between equal programs."""
-    margin_percent: float = 0.1
-    """Least advantage in value, in the same unit, of a move that is played instead of the best."""
+    margin_percent: float = 0.5
+    """Least advantage in value, in the same unit, of a move that is played instead of the best: smaller ones
+    bring next to nothing (docs/engine.md)."""
     cap_percent: float = 200.0
     """Maximum loss of score of a move, in per cent of the scale of the game's own logistic function: near 0
     and 100 % of expected score, a few points are worth many pawns."""
     cost_factor: float = 1.0
     """A contender's loss of score counts this many times: of many estimates that are nearly as good as the
     best, the one preferred is too high on average. The contenders' scores are lower bounds already."""
+    prior_percent: float = 2.0
+    """How much a contender is expected to bring against a person beside its score, before it was played out:
+    a standard deviation, in the same unit."""
 
     def __post_init__(self) -> None:
         _require(self, "budget_percent", 0 <= self.budget_percent <= 100, "0 to 100")
@@ -197,6 +201,7 @@ class ExploitParams:
         _require(self, "margin_percent", 0 <= self.margin_percent <= 100, "0 to 100")
         _require(self, "cap_percent", 0 <= self.cap_percent <= 1000, "0 to 1000")
         _require(self, "cost_factor", 1 <= self.cost_factor <= 10, "1 to 10")
+        _require(self, "prior_percent", 0 < self.prior_percent <= 100, "above 0 and at most 100")
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ from engine.params import (
     TrapParams,
 )
 from engine.protocols.score_settings import EngineSettings, MoveLimit
-from engine.strategies.exploit import EXPLOIT
+from engine.strategies.full_strength.exploit import EXPLOIT
 from engine.strategies.gentle import GENTLE
 from engine.strategies.like import LIKE
 from engine.strategies.move_context import StrongOptions

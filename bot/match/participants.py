@@ -74,13 +74,14 @@ class OurPlayer:
         spec: The player's specification.
         game_name: The game to play.
         seed: Seeds the random choice among book moves.
+        models: Models of people instead of the specification's.
 
     Raises:
         MatchError: A book, a table, a model or the program's own weights cannot be read, or the player's
             engine does not start.
     """
 
-    def __init__(self, spec: OurSpec, game_name: str, seed: str) -> None:
+    def __init__(self, spec: OurSpec, game_name: str, seed: str, models: GameModels | None = None) -> None:
         self.name = spec.text
         self.decisions: list[tuple[int, Decision]] = []
         """Decisions of this game, each with the number of moves before it."""
@@ -108,7 +109,7 @@ class OurPlayer:
             strong,
             rng,
             source=self._source,
-            models=_models(spec, game_name),
+            models=models or open_models(spec, game_name),
             exploit=spec.exploit,
         )
 
@@ -247,7 +248,7 @@ def _engine_source(spec: OurSpec, game_name: str) -> EngineSource | None:
     return source
 
 
-def _models(spec: OurSpec, game_name: str) -> GameModels | None:
+def open_models(spec: OurSpec, game_name: str) -> GameModels | None:
     """Models for a player that models the opponent or imitates people; None for any other player."""
     return open_human_models(spec.text, spec.people, game_name) if spec.kind.uses_people_models else None
 

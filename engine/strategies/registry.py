@@ -3,7 +3,8 @@
 from engine.errors import BadSettings
 from engine.games import ENGINE_GAMES
 from engine.strategies.calibrated import CALIBRATED
-from engine.strategies.exploit import EXPLOIT
+from engine.strategies.full_strength.exploit import EXPLOIT
+from engine.strategies.full_strength.trappy_strong import TRAPPY_STRONG
 from engine.strategies.gentle import GENTLE
 from engine.strategies.like import LIKE
 from engine.strategies.on_engine import CALIBRATED_UCI, OPPONENT_MODEL_UCI, STANDARD_UCI, TRAPPY_UCI
@@ -14,7 +15,6 @@ from engine.strategies.strategy import Strategy
 from engine.strategies.strong import STRONG
 from engine.strategies.tempting import TEMPTING
 from engine.strategies.trappy import TRAPPY
-from engine.strategies.trappy_strong import TRAPPY_STRONG
 
 STRATEGIES: dict[str, Strategy] = {
     strategy.name: strategy

@@ -72,6 +72,8 @@ class ContenderChoice(ABC):
         self._searcher = searcher
         self._game = context.use.game
         self._nodes_before = searcher.nodes
+        self.charged = 0
+        """Predictions of models, as a number of positions that take as long."""
 
     @abstractmethod
     def judged(self) -> Decision:
@@ -132,8 +134,8 @@ class ContenderChoice(ABC):
         return self.weigh(found, kept, plies, pick)
 
     def nodes(self) -> int:
-        """Positions visited so far."""
-        return self._searcher.nodes - self._nodes_before
+        """Positions visited so far, and what was charged."""
+        return self._searcher.nodes - self._nodes_before + self.charged
 
     def until(self, share: float) -> MoveContext:
         """The context whose limits end at a share of the move's, counted from its start."""

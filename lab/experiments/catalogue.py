@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "blog-400": "lab.experiments.blog_400:Blog400",
     "slides": "lab.experiments.slides:Slides",
     "paper-on-strong": "lab.experiments.gordon_reda.paper_on_strong:PaperOnStrong",
+    "full-strength": "lab.experiments.full_strength.reach:FullStrengthReach",
     "ablation": "lab.experiments.ablation:Ablation",
 }
 """Module and class of each experiment, in the order of docs/research/papers.md."""

@@ -1,0 +1,1 @@
+"""Games of the players at full strength."""

@@ -1,0 +1,311 @@
+"""What `exploit` brings against people at odds, and what its mistakes cost it against a program.
+
+Against models of people, `exploit`, `opponent_model` and `strong` play the same openings at odds that make
+the games about even. `exploit` never knows these people: in chess it believes that they are Maia 1500, and
+they are Maia 1100, 1500 and 1900 at another temperature; in Othello they are the bundled network at another
+temperature, and a shallow search with noise.
+
+Against `strong` it plays from balanced openings with the trust that it has in a stranger. The model is right
+about people, or wrong: *uniform* (every reply alike), *unrelated* (the probabilities of people in random
+order, as if for another game) or *inverted* (a strong opponent's rating turned into a beginner's).
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.match.conditions import AdjudicationRule, Terms
+from bot.match.openings import odds_opening, random_opening
+from bot.match.participants import OurPlayer, make_player, open_models
+from bot.match.play import play_game
+from bot.match.player_specs import OurSpec, parse_spec
+from bot.match.score import elo_estimate
+from engine.decision import ModelInfo
+from engine.games import get_rules
+from engine.human.model import HumanModel, PredictionQuery
+from lab.experiments.estimates_text import above_zero, in_points, mean_of, percent, tally, verdict_above
+from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
+from lab.experiments.experiment_report import PaperClaim, Report, Table
+from lab.experiments.matches import discs
+
+STRONG, EXPLOIT, OPPONENT_MODEL = "strong", "exploit", "opponent_model"
+RIGHT, UNIFORM, UNRELATED, INVERTED = "right", "uniform", "unrelated", "inverted"
+_PAIRS_A_JOB = 5
+_BEGINNER = 800
+_LEAST_ELO = -30
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Games of several players of ours from the same openings against the same opponents."""
+
+    name: str
+    game: str
+    arms: Mapping[str, str]
+    """Our players, as for `desdemona match`; a brace stands for the folder with networks."""
+    opponents: tuple[str, ...]
+    """They take turns, pair by pair."""
+    pairs: int
+    odds: str = ""
+    """See `engine.opponents.odds`; empty for balanced openings."""
+    mistake: str = RIGHT
+    """How the model of people is wrong."""
+
+
+def _settings(size: Size) -> Iterator[Setting]:
+    if size is Size.SMALL:
+        arms = {EXPLOIT: "exploit:nodes=200000", STRONG: "strong:nodes=20000"}
+        yield Setting("othello, two corners", "othello", arms, ("human:temperature=0.5",), 1, "2-corners")
+        arms = {EXPLOIT: "exploit:nodes=200000,trust=0.5"}
+        yield Setting("othello v strong, uniform", "othello", arms, ("strong:nodes=20000",), 1, "", UNIFORM)
+        return
+    maia = "model={folder}/maia-1500.onnx"
+    yield Setting(
+        "chess, queen and knight",
+        "chess",
+        {
+            EXPLOIT: f"exploit:nodes=600000,rating=1500,{maia}",
+            STRONG: "strong:nodes=300000",
+            OPPONENT_MODEL: f"opponent_model:nodes=1000000,rating=1500,{maia}",
+        },
+        tuple(f"human:model={{folder}}/maia-{level}.onnx,temperature=0.5" for level in (1100, 1500, 1900)),
+        200,
+        "queen+knight",
+    )
+    yield Setting(
+        "othello, two corners",
+        "othello",
+        {
+            EXPLOIT: "exploit:nodes=800000,rating=1500",
+            STRONG: "strong:nodes=800000",
+            OPPONENT_MODEL: "opponent_model:nodes=800000,rating=1500",
+        },
+        ("human:temperature=0.5", "human:plies=2,percent=3"),
+        200,
+        "2-corners",
+    )
+    for mistake in (RIGHT, UNIFORM, UNRELATED, INVERTED):
+        arms = {EXPLOIT: "exploit:nodes=200000,rating=1500,trust=0.5"}
+        name = f"othello v strong, {mistake}"
+        yield Setting(name, "othello", arms, ("strong:nodes=200000",), 200, "", mistake)
+    arms = {EXPLOIT: f"exploit:nodes=200000,rating=1500,trust=0.5,{maia}"}
+    yield Setting("chess v strong, right", "chess", arms, ("strong:nodes=200000",), 200)
+
+
+class FullStrengthReach(Experiment):
+    """Games at odds against people, and even games against a program."""
+
+    name: ClassVar = "full-strength"
+    title: ClassVar = "Traps at full strength: what exploit brings and what it may cost"
+    source: ClassVar = "this program's strategy exploit"
+    version: ClassVar = "1"
+    needs: ClassVar = "the Maia networks maia-1100.onnx to maia-1900.onnx (`desdemona lab import-model`)"
+
+    def jobs(self, size: Size) -> Sequence[Job]:
+        """See `Experiment.jobs`; settings are interleaved, so that a partial run covers all of them."""
+        return [
+            Job(
+                _job(setting, arm, first),
+                {"setting": setting.name, "size": size.value, "arm": arm, "first": first},
+            )
+            for first in range(0, max(each.pairs for each in _settings(size)), _PAIRS_A_JOB)
+            for setting in _settings(size)
+            for arm in setting.arms
+            if first < (setting.pairs if arm != OPPONENT_MODEL else setting.pairs // 4)
+        ]
+
+    def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
+        """Play a few pairs of games.
+
+        Returns:
+            ``games``: of each our points, our margin in discs (or null), the milliseconds of processor time
+            and the number of our moves.
+        """
+        setting = next(
+            each for each in _settings(Size(arguments["size"])) if each.name == arguments["setting"]
+        )
+        first, folder = arguments["first"], arguments.get(FOLDER, "")
+        last = min(first + _PAIRS_A_JOB, setting.pairs)
+        games = [_played(setting, arguments["arm"], at, seed, folder) for at in range(2 * first, 2 * last)]
+        return {"games": games}
+
+    def report(self, results: Mapping[str, Result], size: Size) -> Report:
+        """See `Experiment.report`."""
+        found = {each.name: _Found.of(each, results) for each in _settings(size)}
+        settings = [each for each in _settings(size) if found[each.name].games]
+        claims = [claim for each in settings for claim in _claims(each, found[each.name])]
+        return Report(tuple(claims), (_table(settings, found),), ())
+
+
+# --- Games ----------------------------------------------------------------------------------------------
+
+
+class MistakenModel:
+    """A model of people that is wrong.
+
+    Args:
+        model: The right one.
+        mistake: How it is wrong.
+    """
+
+    def __init__(self, model: HumanModel, mistake: str) -> None:
+        self._model, self._mistake = model, mistake
+        self.game, self.max_history_positions = model.game, model.max_history_positions
+        self.info = ModelInfo(model.info.kind, f"{model.info.name}, {mistake}", model.info.sha256)
+
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
+        """See `HumanModel.predict`."""
+        if self._mistake == INVERTED:
+            asks = [replace(each, person=replace(each.person, rating=_BEGINNER)) for each in asks]
+        found = self._model.predict(asks)
+        if self._mistake == UNIFORM:
+            return [(1 / len(each),) * len(each) for each in found]
+        if self._mistake == UNRELATED:
+            rules = get_rules(self.game)
+            return [
+                _shuffled(each, rules.position_text(ask.positions[-1]))
+                for ask, each in zip(asks, found, strict=True)
+            ]
+        return found
+
+
+def _shuffled(probabilities: Sequence[float], seed: str) -> tuple[float, ...]:
+    mixed = list(probabilities)
+    random.Random(seed).shuffle(mixed)  # noqa: S311 - needs no secrecy
+    return tuple(mixed)
+
+
+def _played(setting: Setting, arm: str, number: int, seed: int, folder: str) -> list[float | None]:
+    def spec_of(text: str) -> Any:
+        return parse_spec(text.replace("{folder}", str(Path(folder))))
+
+    ours = spec_of(setting.arms[arm])
+    opponent = setting.opponents[number // 2 % len(setting.opponents)]
+    terms = Terms(
+        game=setting.game,
+        a=ours,
+        b=spec_of(opponent),
+        depth=1000,  # the players set their own limits
+        openings=f"seed {seed}",
+        odds=setting.odds,
+        adjudication=AdjudicationRule(900, 6) if setting.game == "chess" else None,
+    )
+    opening = (
+        odds_opening(setting.game, setting.odds, seed, number)
+        if setting.odds
+        else random_opening(setting.game, seed, number // 2)
+    )
+    models = None
+    if setting.mistake != RIGHT and isinstance(ours, OurSpec):
+        models = open_models(ours, setting.game)
+        models = (
+            None if models is None else replace(models, human=MistakenModel(models.human, setting.mistake))
+        )
+    players = (
+        OurPlayer(ours, setting.game, f"{seed} {number} 0", models=models),
+        make_player(terms, 1, f"{seed} {number} 1"),
+    )
+    try:
+        game = play_game(terms, number, opening, players, keeps_decisions=False).finished
+    finally:
+        for player in players:
+            player.close()
+    used = game.used[0]
+    return [game.points, game.margin, round(1000 * used.cpu_s), used.moves]
+
+
+# --- The report -----------------------------------------------------------------------------------------
+
+
+def _job(setting: Setting, arm: str, first: int) -> str:
+    return f"{setting.name}: {arm}, pairs {first}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The games of a setting so far."""
+
+    games: Mapping[str, Mapping[int, NDArray[np.float64]]]
+    """By player and pair: of both games the four numbers of `FullStrengthReach.run`."""
+
+    @classmethod
+    def of(cls, setting: Setting, results: Mapping[str, Result]) -> "_Found":
+        games = {}
+        for arm in setting.arms:
+            pairs: dict[int, NDArray[np.float64]] = {}
+            for first in range(0, setting.pairs, _PAIRS_A_JOB):
+                part = results.get(_job(setting, arm, first), {"games": []})["games"]
+                for at in range(len(part) // 2):
+                    pairs[first + at] = np.array(part[2 * at : 2 * at + 2], float)
+            if pairs:
+                games[arm] = pairs
+        return cls(games)
+
+    def of_pairs(self, arm: str, what: int) -> NDArray[np.float64]:
+        """The mean of one of the numbers in each pair."""
+        return np.array([each[:, what].mean() for each in self.games[arm].values()])
+
+    def beyond(self, arm: str, other: str, what: int) -> NDArray[np.float64]:
+        """The difference of two players in each pair that both have played."""
+        both = sorted(self.games[arm].keys() & self.games.get(other, {}).keys())
+        return np.array([(self.games[arm][at] - self.games[other][at])[:, what].mean() for at in both], float)
+
+
+def _claims(setting: Setting, found: _Found) -> Iterator[PaperClaim]:
+    if STRONG in setting.arms:
+        for other in (STRONG, OPPONENT_MODEL):
+            if EXPLOIT in found.games and len(gain := found.beyond(EXPLOIT, other, 0)):
+                yield PaperClaim(
+                    f"{setting.name}: exploit scores more than {other}",
+                    above_zero(mean_of(gain)),
+                    f"{in_points(mean_of(gain))} percentage points, {2 * len(gain)} games each",
+                )
+    elif EXPLOIT in found.games:
+        points = found.of_pairs(EXPLOIT, 0)
+        least = 1 / (1 + 10 ** (-_LEAST_ELO / 400))
+        yield PaperClaim(
+            f"{setting.name}: it costs at most {-_LEAST_ELO} Elo",
+            verdict_above((mean_of(points),), least),
+            f"{_elo(points)} Elo, {2 * len(points)} games",
+        )
+
+
+def _elo(points: NDArray[np.float64]) -> str:
+    elo = elo_estimate(points.tolist())
+    if elo.value is None:
+        return "-"
+    low, high = ("-" if each is None else f"{each:+.0f}" for each in (elo.low, elo.high))
+    return f"{elo.value:+.0f} ({low} to {high})"
+
+
+def _table(settings: Sequence[Setting], found: Mapping[str, _Found]) -> Table:
+    rows = []
+    for setting in settings:
+        known = found[setting.name]
+        for arm, pairs in known.games.items():
+            games = np.concatenate(list(pairs.values()))
+            score = mean_of(known.of_pairs(arm, 0))
+            beyond = known.beyond(arm, STRONG, 0) if arm != STRONG else np.array([])
+            rows.append(
+                (
+                    setting.name,
+                    arm,
+                    tally(games[:, 0]),
+                    percent(score),
+                    in_points(mean_of(beyond)) if len(beyond) else "",
+                    _elo(known.of_pairs(arm, 0)),
+                    discs(mean_of(known.of_pairs(arm, 1))) if setting.game == "othello" else "",
+                    f"{games[:, 2].sum() / games[:, 3].sum():.0f}",
+                )
+            )
+    return Table(
+        "Games",
+        ("setting", "player", "games", "score, %", "minus strong, points", "Elo", "discs", "ms a move"),
+        tuple(rows),
+        "Milliseconds of processor time a move; intervals by opening, each with both colours.",
+    )
