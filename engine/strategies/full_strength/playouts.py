@@ -23,11 +23,19 @@ from engine.stop import StopFlag, Stopped
 
 REPLIES = 3
 """The number of replies in a playout: fewer show less, more add noise."""
-SEARCH_NODES = {"othello": 4_000}
-OTHER_SEARCH_NODES = 1_000
-"""Positions visited by the search for one of our moves: in chess some four plies, in .2 ms."""
-PREDICTION_NODES = 800
-"""A prediction counts as so many positions in a limit of nodes; with the moves, it takes as long."""
+
+
+class Costs(NamedTuple):
+    """What a playout's steps take, in positions visited by a search."""
+
+    move: int
+    """Limit of the search for one of our moves: in chess some four plies, in .2 ms."""
+    prediction: int
+    """What a prediction, with the moves, counts in a limit of nodes: a search visits as many in its time."""
+
+
+COSTS = {"othello": Costs(4_000, 4_000)}
+OTHER_COSTS = Costs(1_000, 800)
 _AT_ONCE = 32
 """Predictions between two looks at the stop flag: 8 ms with Maia's networks."""
 _TABLE_MB = 2
@@ -88,13 +96,13 @@ class PlayoutSampler:
         self._wanted = max(1, models.human.max_history_positions)
         self._before = (*background.before, position)[-self._wanted :]
         self._rng = random.Random(game.position_text(position))  # noqa: S311 - needs no secrecy
-        self._nodes = SEARCH_NODES.get(game.name, OTHER_SEARCH_NODES)
+        self._costs = COSTS.get(game.name, OTHER_COSTS)
         self._predictions = 0
 
     @property
     def nodes(self) -> int:
         """Positions visited so far, and those for which the predictions count."""
-        return self._searcher.nodes + PREDICTION_NODES * self._predictions
+        return self._searcher.nodes + self._costs.prediction * self._predictions
 
     def outcomes(self, starts: Sequence[Start], number: int, stop: StopFlag) -> list[list[PlayoutEnd]]:
         """Play every start out as often.
@@ -125,7 +133,7 @@ class PlayoutSampler:
     def _predict(self, lines: Sequence[_Line], stop: StopFlag) -> None:
         """Find the probabilities of the next reply wherever they are not known."""
         new = [line for line in lines if line.probabilities is None]
-        if stop.is_set() or stop.spend(PREDICTION_NODES * len(new)):
+        if stop.is_set() or stop.spend(self._costs.prediction * len(new)):
             raise Stopped("the search was stopped during a playout")
         if not new:
             return
@@ -158,7 +166,7 @@ class PlayoutSampler:
             line.outcome = PlayoutEnd(position, game.result_centi(position))
             return
         root = game.for_search(position)
-        found = self._searcher.think(root, game.deepest_search, None, stop, nodes=self._nodes)
+        found = self._searcher.think(root, game.deepest_search, None, stop, nodes=self._costs.move)
         if is_last or abs(found.score_centi) >= WIN_CENTI:
             line.outcome = PlayoutEnd(position, found.score_centi)
             return

@@ -1,13 +1,13 @@
 """What `exploit` brings against people at odds, and what its mistakes cost it against a program.
 
 Against models of people, `exploit`, `opponent_model` and `strong` play the same openings at odds that make
-the games about even. `exploit` never knows these people: in chess it believes that they are Maia 1500, and
-they are Maia 1100, 1500 and 1900 at another temperature; in Othello they are the bundled network at another
-temperature, and a shallow search with noise.
+the games about even. `exploit` begins with the trust that it has in a stranger, and never knows these people:
+in chess it believes that they are Maia 1500, and they are Maia 1100, 1500 and 1900 at another temperature; in
+Othello they are the bundled network at another temperature, and a shallow search with noise.
 
-Against `strong` it plays from balanced openings with the trust that it has in a stranger. The model is right
-about people, or wrong: *uniform* (every reply alike), *unrelated* (the probabilities of people in random
-order, as if for another game) or *inverted* (a strong opponent's rating turned into a beginner's).
+Against `strong` it plays from balanced openings. The model is right about people, or wrong: *uniform* (every
+reply alike), *unrelated* (the probabilities of people in random order, as if for another game) or *inverted*
+(a strong opponent's rating turned into a beginner's).
 """
 
 import random
@@ -59,9 +59,9 @@ class Setting:
 
 def _settings(size: Size) -> Iterator[Setting]:
     if size is Size.SMALL:
-        arms = {EXPLOIT: "exploit:nodes=200000", STRONG: "strong:nodes=20000"}
+        arms = {EXPLOIT: "exploit:nodes=1500000", STRONG: "strong:nodes=20000"}
         yield Setting("othello, two corners", "othello", arms, ("human:temperature=0.5",), 1, "2-corners")
-        arms = {EXPLOIT: "exploit:nodes=200000,trust=0.5"}
+        arms = {EXPLOIT: "exploit:nodes=1500000,trust=0.5"}
         yield Setting("othello v strong, uniform", "othello", arms, ("strong:nodes=20000",), 1, "", UNIFORM)
         return
     maia = "model={folder}/maia-1500.onnx"
@@ -69,7 +69,7 @@ def _settings(size: Size) -> Iterator[Setting]:
         "chess, queen and knight",
         "chess",
         {
-            EXPLOIT: f"exploit:nodes=600000,rating=1500,{maia}",
+            EXPLOIT: f"exploit:nodes=600000,rating=1500,trust=0.5,{maia}",
             STRONG: "strong:nodes=300000",
             OPPONENT_MODEL: f"opponent_model:nodes=1000000,rating=1500,{maia}",
         },
@@ -81,18 +81,18 @@ def _settings(size: Size) -> Iterator[Setting]:
         "othello, two corners",
         "othello",
         {
-            EXPLOIT: "exploit:nodes=800000,rating=1500",
-            STRONG: "strong:nodes=800000",
-            OPPONENT_MODEL: "opponent_model:nodes=800000,rating=1500",
+            EXPLOIT: "exploit:nodes=2000000,rating=1500,trust=0.5",
+            STRONG: "strong:nodes=1000000",
+            OPPONENT_MODEL: "opponent_model:nodes=2000000,rating=1500",
         },
         ("human:temperature=0.5", "human:plies=2,percent=3"),
         200,
         "2-corners",
     )
     for mistake in (RIGHT, UNIFORM, UNRELATED, INVERTED):
-        arms = {EXPLOIT: "exploit:nodes=200000,rating=1500,trust=0.5"}
+        arms = {EXPLOIT: "exploit:nodes=1500000,rating=1500,trust=0.5"}
         name = f"othello v strong, {mistake}"
-        yield Setting(name, "othello", arms, ("strong:nodes=200000",), 200, "", mistake)
+        yield Setting(name, "othello", arms, ("strong:nodes=1500000",), 200, "", mistake)
     arms = {EXPLOIT: f"exploit:nodes=200000,rating=1500,trust=0.5,{maia}"}
     yield Setting("chess v strong, right", "chess", arms, ("strong:nodes=200000",), 200)
 
@@ -107,16 +107,18 @@ class FullStrengthReach(Experiment):
     needs: ClassVar = "the Maia networks maia-1100.onnx to maia-1900.onnx (`desdemona lab import-model`)"
 
     def jobs(self, size: Size) -> Sequence[Job]:
-        """See `Experiment.jobs`; settings are interleaved, so that a partial run covers all of them."""
+        """See `Experiment.jobs`; in a partial run, the games against people come first."""
         return [
             Job(
                 _job(setting, arm, first),
                 {"setting": setting.name, "size": size.value, "arm": arm, "first": first},
             )
+            for is_even in (False, True)
             for first in range(0, max(each.pairs for each in _settings(size)), _PAIRS_A_JOB)
             for setting in _settings(size)
             for arm in setting.arms
-            if first < (setting.pairs if arm != OPPONENT_MODEL else setting.pairs // 4)
+            if (not setting.odds) is is_even
+            and first < (setting.pairs if arm != OPPONENT_MODEL else setting.pairs // 4)
         ]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
