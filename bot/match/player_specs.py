@@ -459,6 +459,7 @@ _OUR_KEYS: Mapping[str, _Key] = {
     "margin_percent": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
     "cap_percent": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
     "cost_factor": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
+    "prior_percent": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
     **{key: _Key(str, "", _Part.SOURCES, _LOOKING_UP) for key in ROOT_SOURCES},
 }
 _ENGINE_KEYS: Mapping[str, _Key] = {

@@ -36,6 +36,7 @@ from lab.experiments.matches import discs
 STRONG, EXPLOIT, OPPONENT_MODEL = "strong", "exploit", "opponent_model"
 RIGHT, UNIFORM, UNRELATED, INVERTED = "right", "uniform", "unrelated", "inverted"
 _PAIRS_A_JOB = 5
+_SMALL_NODES = 1_500_000
 _BEGINNER = 800
 _LEAST_ELO = -30
 
@@ -59,9 +60,9 @@ class Setting:
 
 def _settings(size: Size) -> Iterator[Setting]:
     if size is Size.SMALL:
-        arms = {EXPLOIT: "exploit:nodes=1500000", STRONG: "strong:nodes=20000"}
+        arms = {EXPLOIT: f"exploit:nodes={_SMALL_NODES}", STRONG: "strong:nodes=20000"}
         yield Setting("othello, two corners", "othello", arms, ("human:temperature=0.5",), 1, "2-corners")
-        arms = {EXPLOIT: "exploit:nodes=1500000,trust=0.5"}
+        arms = {EXPLOIT: f"exploit:nodes={_SMALL_NODES},trust=0.5"}
         yield Setting("othello v strong, uniform", "othello", arms, ("strong:nodes=20000",), 1, "", UNIFORM)
         return
     maia = "model={folder}/maia-1500.onnx"
@@ -125,8 +126,7 @@ class FullStrengthReach(Experiment):
         """Play a few pairs of games.
 
         Returns:
-            ``games``: of each our points, our margin in discs (or null), the milliseconds of processor time
-            and the number of our moves.
+            ``games``: of each our points and our margin in discs (or null).
         """
         setting = next(
             each for each in _settings(Size(arguments["size"])) if each.name == arguments["setting"]
@@ -217,8 +217,7 @@ def _played(setting: Setting, arm: str, number: int, seed: int, folder: str) -> 
     finally:
         for player in players:
             player.close()
-    used = game.used[0]
-    return [game.points, game.margin, round(1000 * used.cpu_s), used.moves]
+    return [game.points, game.margin]
 
 
 # --- The report -----------------------------------------------------------------------------------------
@@ -233,7 +232,7 @@ class _Found:
     """The games of a setting so far."""
 
     games: Mapping[str, Mapping[int, NDArray[np.float64]]]
-    """By player and pair: of both games the four numbers of `FullStrengthReach.run`."""
+    """By player and pair: of both games the two numbers of `FullStrengthReach.run`."""
 
     @classmethod
     def of(cls, setting: Setting, results: Mapping[str, Result]) -> "_Found":
@@ -302,12 +301,11 @@ def _table(settings: Sequence[Setting], found: Mapping[str, _Found]) -> Table:
                     in_points(mean_of(beyond)) if len(beyond) else "",
                     _elo(known.of_pairs(arm, 0)),
                     discs(mean_of(known.of_pairs(arm, 1))) if setting.game == "othello" else "",
-                    f"{games[:, 2].sum() / games[:, 3].sum():.0f}",
                 )
             )
     return Table(
         "Games",
-        ("setting", "player", "games", "score, %", "minus strong, points", "Elo", "discs", "ms a move"),
+        ("setting", "player", "games", "score, %", "minus strong, points", "Elo", "discs"),
         tuple(rows),
-        "Milliseconds of processor time a move; intervals by opening, each with both colours.",
+        "Every opening is played with both colours; intervals by opening.",
     )

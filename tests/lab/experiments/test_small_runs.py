@@ -13,6 +13,7 @@ from lab.experiments import ablation, blog_400, deeper_search, opponent_depth, p
 from lab.experiments.catalogue import EXPERIMENTS, get_experiment
 from lab.experiments.experiment import Size
 from lab.experiments.experiment_report import ClaimVerdict, report_json, report_text
+from lab.experiments.full_strength import reach
 from lab.experiments.gordon_reda import figure_6, figure_8, paper_on_strong, trap_replies
 from lab.experiments.slides import IDEAS
 
@@ -28,6 +29,7 @@ FOUND = {
     "blog-400": "| built-in estimate | +",
     "slides": "| move order | 20 | the same |",
     "paper-on-strong": "| trappy_strong | strong, nodes / 8 | +",
+    "full-strength": "| othello v strong, uniform | exploit | ",
     "ablation": "| temptation for assessment | +",
 }
 """Part of each report."""
@@ -54,6 +56,7 @@ def smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_1, "_NODES", {Size.SMALL: (200,)})
     monkeypatch.setattr(paper_on_strong, "PLIES", 40)
     monkeypatch.setattr(paper_on_strong, "opening", lambda _: random_opening("othello", 7, 0, plies=40))
+    monkeypatch.setattr(reach, "_SMALL_NODES", 20_000)
     monkeypatch.setattr(pathology, "BATCH", 2)
     monkeypatch.setattr(pathology, "_BOARDS", {Size.SMALL: 2})
     monkeypatch.setattr(deeper_search, "_ORACLE", {Size.SMALL: {"othello": 4}})

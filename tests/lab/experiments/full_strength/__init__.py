@@ -1,0 +1,1 @@
+"""Tests of the experiments on play at full strength."""
