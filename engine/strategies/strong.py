@@ -57,9 +57,9 @@ class ContenderChoice(ABC):
         searcher: The selective search.
     """
 
-    root_share: ClassVar = 0.55
+    root_share: float = 0.55
     """The share of the move's time and nodes at which the search of the root ends."""
-    contender_share: ClassVar = 0.65
+    contender_share: float = 0.65
     """The share at which the search for contenders ends."""
 
     min_depth: ClassVar = 6

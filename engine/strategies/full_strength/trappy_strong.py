@@ -74,8 +74,8 @@ def _plain(decision: Decision, trouble: str) -> Decision:
 class _TrapChoice(ContenderChoice):
     """One decision among contenders, by the paper's arithmetic."""
 
-    root_share: ClassVar = 0.45
-    contender_share: ClassVar = 0.62
+    root_share: float = 0.45
+    contender_share: float = 0.62
 
     def __init__(self, context: MoveContext, searcher: NativeSearcher) -> None:
         super().__init__(context, searcher)

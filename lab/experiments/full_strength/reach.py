@@ -33,7 +33,9 @@ from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
 from lab.experiments.experiment_report import PaperClaim, Report, Table
 from lab.experiments.matches import discs
 
-STRONG, EXPLOIT, OPPONENT_MODEL = "strong", "exploit", "opponent_model"
+STRONG = "strong"
+EXPLOIT = "exploit"
+OPPONENT_MODEL = "opponent_model"
 RIGHT, UNIFORM, UNRELATED, INVERTED = "right", "uniform", "unrelated", "inverted"
 _PAIRS_A_JOB = 5
 _SMALL_NODES = 1_500_000
