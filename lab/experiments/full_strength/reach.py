@@ -81,16 +81,16 @@ def _settings(size: Size) -> Iterator[Setting]:
         "queen+knight",
     )
     yield Setting(
-        "othello, two corners",
+        "othello, three corners",
         "othello",
         {
-            EXPLOIT: "exploit:nodes=2000000,rating=1500,trust=0.5",
-            STRONG: "strong:nodes=1000000",
+            EXPLOIT: "exploit:nodes=4000000,rating=1500,trust=0.5",
+            STRONG: "strong:nodes=2000000",
             OPPONENT_MODEL: "opponent_model:nodes=2000000,rating=1500",
         },
         ("human:temperature=0.5", "human:plies=2,percent=3"),
         200,
-        "2-corners",
+        "3-corners",
     )
     for mistake in (RIGHT, UNIFORM, UNRELATED, INVERTED):
         arms = {EXPLOIT: "exploit:nodes=1500000,rating=1500,trust=0.5"}

@@ -19,7 +19,7 @@ from lab.experiments.full_strength.reach import (
 )
 
 OTHELLO = get_rules("othello")
-PEOPLE = "othello, two corners"
+PEOPLE = "othello, three corners"
 
 
 class Right:
