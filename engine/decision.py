@@ -419,7 +419,7 @@ class Contender:
     value: float
     """The move's value, in hundredths of a per cent of expected score (`engine.opponents.exploit_value`)."""
     playouts: Playouts | None = None
-    """None in a solved game, and in records of earlier versions."""
+    """None in a solved game, without a human-move network, and of a move that repeats a position."""
 
 
 @dataclass(frozen=True, slots=True)

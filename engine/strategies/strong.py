@@ -57,12 +57,12 @@ class ContenderChoice(ABC):
         searcher: The selective search.
     """
 
-    root_share: float = 0.55
+    root_share: float
     """The share of the move's time and nodes at which the search of the root ends."""
-    contender_share: float = 0.65
+    contender_share: float
     """The share at which the search for contenders ends."""
 
-    min_depth: ClassVar = 6
+    min_depth: int = 6
     """Least depth of the root's search, in plies, at which contenders are compared."""
     weighs_solved: ClassVar = False
     """Whether there are contenders, of equal result, if the search solves the game and it is not won."""
@@ -72,8 +72,6 @@ class ContenderChoice(ABC):
         self._searcher = searcher
         self._game = context.use.game
         self._nodes_before = searcher.nodes
-        self.charged = 0
-        """Predictions of models, as a number of positions that take as long."""
 
     @abstractmethod
     def judged(self) -> Decision:
@@ -134,8 +132,8 @@ class ContenderChoice(ABC):
         return self.weigh(found, kept, plies, pick)
 
     def nodes(self) -> int:
-        """Positions visited so far, and what was charged."""
-        return self._searcher.nodes - self._nodes_before + self.charged
+        """Positions visited so far."""
+        return self._searcher.nodes - self._nodes_before
 
     def until(self, share: float) -> MoveContext:
         """The context whose limits end at a share of the move's, counted from its start."""

@@ -1,13 +1,13 @@
 """Playouts: how a game goes on if a person replies as the model predicts, and we play quick moves.
 
-A move that a person answers badly at once shows in one reply; most errors come later, after moves that are
-sound one by one. A playout goes through several replies: each is drawn from the model of people, with the
-person's own memory of the position, and answered by the best move of a short search. What its last position
-is worth by that search says what became of the first move. Many playouts advance together, because a network
-predicts thirty-two positions in the time of four single ones.
+One reply shows only the errors that a person makes at once; most come later, after replies that are sound one
+by one. A playout goes through several replies: each is drawn from the model of people, with the person's own
+memory of the position, and answered by the best move of a short search. The score of its last position says
+what became of the first move. Many playouts advance together, because a network predicts thirty-two positions
+in the time of four single ones.
 
-The first replies of a move's playouts are spread evenly over their probabilities (stratified), which takes
-their chance out of the mean.
+The first replies of a move's playouts are spread evenly over their probabilities (stratified sampling), so
+that the mean depends less on them.
 """
 
 import random
@@ -22,7 +22,7 @@ from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 
 REPLIES = 3
-"""The number of replies in a playout: fewer show less, more add noise."""
+"""The number of replies in a playout: fewer show less, more add variance."""
 
 
 class Costs(NamedTuple):
@@ -58,17 +58,19 @@ class PlayoutEnd(NamedTuple):
     position: Any
     score_centi: int
     """Our score: of a finished game its result, else by the short search."""
+    is_over: bool = False
+    """Whether the game is over."""
 
 
 class _Line:
     """One playout on its way."""
 
-    def __init__(self, start: Start, before: tuple[Any, ...], first: float) -> None:
+    def __init__(self, start: Start, before: tuple[Any, ...], quantile: float) -> None:
         self.positions = [*before, start.after]
-        self.move, self.first = start.move, first
-        """The latest move of ours; where the first reply lies among the cumulated probabilities."""
+        self.move, self.quantile = start.move, quantile
+        """Our latest move, and the quantile of the next reply among the cumulative probabilities."""
         self.probabilities: Sequence[float] | None = start.probabilities
-        self.outcome: PlayoutEnd | None = None
+        self.end: PlayoutEnd | None = None
 
 
 class PlayoutSampler:
@@ -104,13 +106,16 @@ class PlayoutSampler:
         """Positions visited so far, and those for which the predictions count."""
         return self._searcher.nodes + self._costs.prediction * self._predictions
 
-    def outcomes(self, starts: Sequence[Start], number: int, stop: StopFlag) -> list[list[PlayoutEnd]]:
-        """Play every start out as often.
+    def play_out(self, starts: Sequence[Start], number: int, stop: StopFlag) -> list[list[PlayoutEnd]]:
+        """Play every start out equally often.
 
         Args:
             starts: Moves that do not end the game.
             number: The number of playouts of each.
-            stop: Ends all of them; playouts that are decided early would be no fair sample.
+            stop: Ends all of them; those that end early would be no fair sample.
+
+        Returns:
+            The last positions of each start's playouts.
 
         Raises:
             BadModel: A model gives no valid answer.
@@ -127,8 +132,8 @@ class PlayoutSampler:
                 self._predict(some, stop)
                 for line in some:
                     self._advance(line, stop, is_last=replies_left == 0)
-            going = [line for line in going if line.outcome is None]
-        return [[line.outcome for line in some if line.outcome is not None] for some in lines]
+            going = [line for line in going if line.end is None]
+        return [[line.end for line in some if line.end is not None] for some in lines]
 
     def _predict(self, lines: Sequence[_Line], stop: StopFlag) -> None:
         """Find the probabilities of the next reply wherever they are not known."""
@@ -158,20 +163,20 @@ class PlayoutSampler:
     def _advance(self, line: _Line, stop: StopFlag, *, is_last: bool) -> None:
         """Play a reply, and our next move unless the playout ends here."""
         game, after = self._game, line.positions[-1]
-        cumulated = list(accumulate(line.probabilities or ()))
-        chance = line.first * cumulated[-1]
-        reply = next((at for at, p in enumerate(cumulated) if chance < p), len(cumulated) - 1)
+        cumulative = list(accumulate(line.probabilities or ()))
+        quantile = line.quantile * cumulative[-1]
+        reply = next((at for at, p in enumerate(cumulative) if quantile < p), len(cumulative) - 1)
         position = game.play(after, game.legal_moves(after)[reply])
         if not game.legal_moves(position):
-            line.outcome = PlayoutEnd(position, game.result_centi(position))
+            line.end = PlayoutEnd(position, game.result_centi(position), is_over=True)
             return
         root = game.for_search(position)
         found = self._searcher.think(root, game.deepest_search, None, stop, nodes=self._costs.move)
         if is_last or abs(found.score_centi) >= WIN_CENTI:
-            line.outcome = PlayoutEnd(position, found.score_centi)
+            line.end = PlayoutEnd(position, found.score_centi)
             return
         after = game.play(position, game.parse_move(root, found.move))
         if not game.legal_moves(after):
-            line.outcome = PlayoutEnd(after, -game.result_centi(after))
+            line.end = PlayoutEnd(after, -game.result_centi(after), is_over=True)
         line.positions = [*line.positions, position, after][-self._wanted - 1 :]
-        line.move, line.first, line.probabilities = found.move, self._rng.random(), None
+        line.move, line.quantile, line.probabilities = found.move, self._rng.random(), None

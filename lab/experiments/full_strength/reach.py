@@ -7,7 +7,7 @@ Othello they are the bundled network at another temperature, and a shallow searc
 
 Against `strong` it plays from balanced openings. The model is right about people, or wrong: *uniform* (every
 reply alike), *unrelated* (the probabilities of people in random order, as if for another game) or *inverted*
-(a strong opponent's rating turned into a beginner's).
+(the rating of a beginner for a strong opponent).
 """
 
 import random
@@ -38,7 +38,7 @@ EXPLOIT = "exploit"
 OPPONENT_MODEL = "opponent_model"
 RIGHT, UNIFORM, UNRELATED, INVERTED = "right", "uniform", "unrelated", "inverted"
 _PAIRS_A_JOB = 5
-_SMALL_NODES = 1_500_000
+_SMALL_NODES = 3_000_000
 _BEGINNER = 800
 _LEAST_ELO = -30
 
@@ -93,11 +93,11 @@ def _settings(size: Size) -> Iterator[Setting]:
         "3-corners",
     )
     for mistake in (RIGHT, UNIFORM, UNRELATED, INVERTED):
-        arms = {EXPLOIT: "exploit:nodes=1500000,rating=1500,trust=0.5"}
+        arms = {EXPLOIT: "exploit:nodes=3000000,rating=2000,trust=0.5"}
         name = f"othello v strong, {mistake}"
-        yield Setting(name, "othello", arms, ("strong:nodes=1500000",), 200, "", mistake)
-    arms = {EXPLOIT: f"exploit:nodes=200000,rating=1500,trust=0.5,{maia}"}
-    yield Setting("chess v strong, right", "chess", arms, ("strong:nodes=200000",), 200)
+        yield Setting(name, "othello", arms, ("strong:nodes=3000000",), 200, "", mistake)
+    arms = {EXPLOIT: f"exploit:nodes=500000,rating=1500,trust=0.5,{maia}"}
+    yield Setting("chess v strong, right", "chess", arms, ("strong:nodes=500000",), 200)
 
 
 class FullStrengthReach(Experiment):

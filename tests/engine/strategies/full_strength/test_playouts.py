@@ -57,7 +57,7 @@ def test_a_blunder_is_mated() -> None:
     """The person's pawn move, drawn from the start's probabilities, allows the queen's mate."""
     position = CHESS.parse_position(BEFORE_FOOLS_MATE)
     start = start_of(CHESS, position, "f8e7", "g2g4")
-    [ends] = sampler(CHESS, position, Stubborn("chess")).outcomes([start], 3, StopFlag())
+    [ends] = sampler(CHESS, position, Stubborn("chess")).play_out([start], 3, StopFlag())
     assert [each.score_centi >= WIN_CENTI for each in ends] == [True] * 3
 
 
@@ -65,7 +65,7 @@ def test_the_person_replies_as_the_model_says() -> None:
     game = get_rules("othello")
     model, position = Stubborn("othello"), game.initial()
     start = start_of(game, position, "f5")
-    sampler(game, position, model, Background(person=Person(1700))).outcomes([start], 2, StopFlag())
+    sampler(game, position, model, Background(person=Person(1700))).play_out([start], 2, StopFlag())
     assert len(model.asked) == 2 * (REPLIES - 1)  # the first replies have their probabilities already
     for ask in model.asked:
         assert ask.is_quick
@@ -80,7 +80,7 @@ def test_first_replies_are_spread_over_their_probabilities() -> None:
     model, position = Stubborn("othello"), game.initial()
     after = game.play(position, game.parse_move(position, "f5"))
     start = Start(after, "f5", [0.5, 0.25, 0.25])
-    sampler(game, position, model).outcomes([start], 8, StopFlag())
+    sampler(game, position, model).play_out([start], 8, StopFlag())
     first = {game.play(after, reply): at for at, reply in enumerate(game.legal_moves(after))}
     met = Counter(first[ask.positions[0]] for ask in model.asked if ask.positions[0] in first)
     assert met == {0: 4, 1: 2, 2: 2}
@@ -92,7 +92,7 @@ def test_the_same_arguments_give_the_same_playouts() -> None:
     position = game.initial()
     start = start_of(game, position, "f5")
     first, second = (
-        PlayoutSampler(game, models, Background(), position).outcomes([start], 8, StopFlag())
+        PlayoutSampler(game, models, Background(), position).play_out([start], 8, StopFlag())
         for _ in range(2)
     )
     assert first == second
@@ -126,7 +126,7 @@ def test_the_persons_memory_counts_in_later_replies() -> None:
     game, position = get_rules("othello"), get_rules("othello").initial()
     model = Stubborn("othello")
     plain, remembered = (
-        sampler(game, position, model, background).outcomes([start_of(game, position, "f5")], 8, StopFlag())
+        sampler(game, position, model, background).play_out([start_of(game, position, "f5")], 8, StopFlag())
         for background in (Background(), Background(known=Remembering()))
     )
     assert {each.position for each in plain[0]}.isdisjoint(each.position for each in remembered[0])
@@ -136,15 +136,15 @@ def test_predictions_count_as_nodes_and_a_stop_ends_all() -> None:
     game, position = get_rules("othello"), get_rules("othello").initial()
     playing = sampler(game, position, Stubborn("othello"))
     start, stop = start_of(game, position, "f5"), StopFlag()
-    playing.outcomes([start], 2, stop)
+    playing.play_out([start], 2, stop)
     assert playing.nodes > 2 * (REPLIES - 1) * COSTS["othello"].prediction
     stop.set()
     with pytest.raises(Stopped):
-        playing.outcomes([start], 2, stop)
+        playing.play_out([start], 2, stop)
     brief = StopFlag()
     brief.set_node_limit(2 * COSTS["othello"].prediction)
     with pytest.raises(Stopped):
-        playing.outcomes([start], 8, brief)
+        playing.play_out([start], 8, brief)
 
 
 def test_a_broken_model_is_an_error() -> None:
@@ -154,7 +154,7 @@ def test_a_broken_model_is_an_error() -> None:
 
     game, position = get_rules("othello"), get_rules("othello").initial()
     with pytest.raises(BadModel, match="OSError"):
-        sampler(game, position, Broken("othello")).outcomes([start_of(game, position, "f5")], 2, StopFlag())
+        sampler(game, position, Broken("othello")).play_out([start_of(game, position, "f5")], 2, StopFlag())
 
 
 def test_a_decided_game_ends_a_playout() -> None:
@@ -164,5 +164,5 @@ def test_a_decided_game_ends_a_playout() -> None:
     )
     moves = [game.move_text(move) for move in game.legal_moves(position)]
     starts = [start_of(game, position, move) for move in moves]
-    found = sampler(game, position, Stubborn("othello")).outcomes(starts, 3, StopFlag())
+    found = sampler(game, position, Stubborn("othello")).play_out(starts, 3, StopFlag())
     assert {each.score_centi >= WIN_CENTI for ends in found for each in ends} == {True}
