@@ -56,9 +56,34 @@ def sampler(
 def test_a_blunder_is_mated() -> None:
     """The person's pawn move, drawn from the start's probabilities, allows the queen's mate."""
     position = CHESS.parse_position(BEFORE_FOOLS_MATE)
-    start = start_of(CHESS, position, "f8e7", "g2g4")
-    [ends] = sampler(CHESS, position, Stubborn("chess")).play_out([start], 3, StopFlag())
+    start, model = start_of(CHESS, position, "f8e7", "g2g4"), Stubborn("chess")
+    [ends] = sampler(CHESS, position, model).play_out([start], 3, StopFlag())
     assert [each.score_centi >= WIN_CENTI for each in ends] == [True] * 3
+    assert model.asked == []  # a decided game is not played on
+
+
+def test_a_mate_by_the_person_is_a_loss() -> None:
+    position = CHESS.parse_position("rnbqkbnr/pppp1ppp/8/4p3/8/5P2/PPPPP1PP/RNBQKBNR w KQkq - 0 2")
+    start = start_of(CHESS, position, "g2g4", "d8h4")
+    [ends] = sampler(CHESS, position, Stubborn("chess")).play_out([start], 2, StopFlag())
+    assert [(each.is_over, each.score_centi <= -WIN_CENTI) for each in ends] == [(True, True)] * 2
+
+
+class Undecided(Stubborn):
+    """Finds all moves alike."""
+
+    def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
+        """See `engine.human.model.HumanModel.predict`."""
+        sizes = [len(get_rules(self.game).legal_moves(ask.positions[-1])) for ask in asks]
+        return [(1 / size,) * size for size in sizes]
+
+
+def test_later_replies_are_drawn() -> None:
+    game, position = get_rules("othello"), get_rules("othello").initial()
+    reply = game.move_text(game.legal_moves(game.play(position, game.parse_move(position, "f5")))[0])
+    start = start_of(game, position, "f5", reply)
+    [ends] = sampler(game, position, Undecided("othello")).play_out([start], 12, StopFlag())
+    assert len({each.position for each in ends}) > 6
 
 
 def test_the_person_replies_as_the_model_says() -> None:
