@@ -201,7 +201,7 @@ class ExploitParams:
         _require(self, "margin_percent", 0 <= self.margin_percent <= 100, "0 to 100")
         _require(self, "cap_percent", 0 <= self.cap_percent <= 1000, "0 to 1000")
         _require(self, "cost_factor", 1 <= self.cost_factor <= 10, "1 to 10")
-        _require(self, "prior_percent", 0 < self.prior_percent <= 100, "above 0 and at most 100")
+        _require(self, "prior_percent", 0.01 <= self.prior_percent <= 100, "0.01 to 100")
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,7 +273,7 @@ class MoveSearch:
             facts = self._facts or ExploitFacts(0.0, 0.0)
             return Background(tuple(before), self._person, adapter, trust=facts.trust, spent=facts.spent)
         imitated = Person(imitated_rating(stored), self._turn.remaining_s)
-        return Background(tuple(before), self._person, None, imitated, side_time_s)
+        return Background(tuple(before), self._person, imitated=imitated, side_time_s=side_time_s)
 
     def _limits(self, queue_per_thread: float) -> Limits | None:
         """The limits according to the clock, minus the time spent; None if too little time is left."""

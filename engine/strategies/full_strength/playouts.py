@@ -102,9 +102,14 @@ class PlayoutSampler:
         self._predictions = 0
 
     @property
+    def visited(self) -> int:
+        """Positions visited so far."""
+        return self._searcher.nodes
+
+    @property
     def nodes(self) -> int:
-        """Positions visited so far, and those for which the predictions count."""
-        return self._searcher.nodes + self._costs.prediction * self._predictions
+        """`visited`, and the positions for which the predictions count."""
+        return self.visited + self._costs.prediction * self._predictions
 
     def play_out(self, starts: Sequence[Start], number: int, stop: StopFlag) -> list[list[PlayoutEnd]]:
         """Play every start out equally often.
