@@ -108,11 +108,11 @@ class Background:
     imitated: Person | None = None
     """The person whose play a strategy imitates: rating on the model's scale, and our own clock; None: no
     strategy imitates anybody."""
-    trust: float = 0.5
+    trust: float = field(default=0.5, kw_only=True)
     """How far the model of the person is believed, from 0 to 1 (`engine.opponents.trust`)."""
-    spent: float = 0.0
+    spent: float = field(default=0.0, kw_only=True)
     """What the strategy exploit has given up in the game (`engine.opponents.exploit_value.given_up`)."""
-    side_time_s: float | None = None
+    side_time_s: float | None = field(default=None, kw_only=True)
     """`engine.human.person_prior.estimated_side_time_s` of the game; None if unknown."""
 
 
