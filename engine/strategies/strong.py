@@ -64,7 +64,7 @@ class ContenderChoice(ABC):
 
     min_depth: int = 6
     """Least depth of the root's search, in plies, at which contenders are compared."""
-    weighs_solved: ClassVar = False
+    weighs_solved: bool = False
     """Whether there are contenders, of equal result, if the search solves the game and it is not won."""
 
     def __init__(self, context: MoveContext, searcher: NativeSearcher) -> None:
@@ -115,21 +115,31 @@ class ContenderChoice(ABC):
         if self.is_settled(pick):
             return self.best_move(found, "")
         try:
-            kept, plies = nearly.contenders_within(
-                self._game,
-                self._searcher,
-                self._context.root,
-                found.move,
-                pick.score_centi,
-                self.floor_centi(pick),
-                pick.depth,
-                self.until(self.contender_share).stop,
-            )
+            kept, plies = self.contenders(found, pick)
         except Stopped:
             return self.best_move(found, "there was no time to find contenders")
-        if len(kept) < 2:
-            return self.best_move(found, "")
-        return self.weigh(found, kept, plies, pick)
+        return self.weigh(found, kept, plies, pick) if len(kept) > 1 else self.alone(found)
+
+    def contenders(self, found: Decision, pick: DirectMove) -> tuple[list[nearly.NearlyBest], int]:
+        """The best move and the other contenders, and the depth of their scores, in plies.
+
+        Raises:
+            Stopped: Their share of the limits was too short.
+        """
+        return nearly.contenders_within(
+            self._game,
+            self._searcher,
+            self._context.root,
+            found.move,
+            pick.score_centi or 0,
+            self.floor_centi(pick),
+            pick.depth,
+            self.until(self.contender_share).stop,
+        )
+
+    def alone(self, found: Decision) -> Decision:
+        """The decision if no other move is nearly as good as the best."""
+        return self.best_move(found, "")
 
     def nodes(self) -> int:
         """Positions visited so far."""

@@ -45,6 +45,9 @@ _CENTRE = """
         const isStill = now.x === last.x && now.y === last.y;
         last = now;
         if (!element.isConnected || isStill && element.contains(document.elementFromPoint(now.x, now.y))) {
+            window.isPressed = false;
+            const arrives = () => { window.isPressed = true; };
+            element.addEventListener('click', arrives, {capture: true, once: true});
             done(element.isConnected ? now : null);
         } else {
             requestAnimationFrame(look);
@@ -53,6 +56,8 @@ _CENTRE = """
     requestAnimationFrame(look);
 """
 """Where to click an element, once it stands still and nothing covers it; null: it has left the page."""
+_PRESSED = "return window.isPressed !== false"
+"""Whether the click has reached its element, or has led to another page."""
 _IGNORED = (StaleElementReferenceException, NoSuchElementException)
 
 
@@ -247,11 +252,18 @@ class Page:
         self._press(lambda: self.driver.find_element(By.CSS_SELECTOR, selector))
 
     def _press(self, find: Callable[[], WebElement]) -> None:
-        """Click where a person would; half the driver's price, whose own click asks many things around it."""
+        """Click where a person would; half the driver's price, whose own click asks many things around it.
+
+        An element that moves or is drawn anew under the pointer gets no click, and is clicked again.
+        """
+        self._wait.until(lambda _: self._is_pressed(find), "no click reaches the element")
+
+    def _is_pressed(self, find: Callable[[], WebElement]) -> bool:
         at = self._wait.until(lambda _: self.driver.execute_async_script(_CENTRE, find()))
         for kind in ("mousePressed", "mouseReleased"):
             mouse = {"type": kind, "button": "left", "clickCount": 1, **at}
             self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", mouse)
+        return bool(self.driver.execute_script(_PRESSED))
 
     def until_our_turn(self) -> dict[str, Any]:
         """Wait until there is a move to make, or a pass, or the game is over; what there is."""

@@ -177,7 +177,7 @@ class PlayoutSampler:
             return
         root = game.for_search(position)
         found = self._searcher.think(root, game.deepest_search, None, stop, nodes=self._costs.move)
-        if is_last or abs(found.score_centi) >= WIN_CENTI:
+        if is_last or found.score_centi >= WIN_CENTI:  # a lost game may be saved by an error
             line.end = PlayoutEnd(position, found.score_centi)
             return
         after = game.play(position, game.parse_move(root, found.move))

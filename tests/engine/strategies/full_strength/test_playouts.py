@@ -1,5 +1,6 @@
 """Playouts: who moves how, and that chance is spread evenly over the first replies."""
 
+import random
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -12,8 +13,10 @@ from engine.games import get_rules
 from engine.human.model import BadModel, PredictionQuery
 from engine.human.opponent_model_search import AdaptedPrediction, Background, GameModels
 from engine.human.registry import ModelRegistry, ModelSettings
+from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.full_strength.playouts import COSTS, REPLIES, PlayoutSampler, Start
+from tests.engine.positions import random_position
 
 CHESS = get_rules("chess")
 BEFORE_FOOLS_MATE = "rnbqkbnr/pppp1ppp/8/4p3/8/5P2/PPPPP1PP/RNBQKBNR b KQkq - 0 2"
@@ -84,6 +87,21 @@ def test_later_replies_are_drawn() -> None:
     start = start_of(game, position, "f5", reply)
     [ends] = sampler(game, position, Undecided("othello")).play_out([start], 12, StopFlag())
     assert len({each.position for each in ends}) > 6
+
+
+def test_a_lost_ending_is_played_on() -> None:
+    """The first reply keeps the win, by the start's probabilities; later ones may give it away."""
+    game, searcher = get_rules("othello"), make_searcher("othello", 4)
+    assert isinstance(searcher, NativeSearcher)
+    position = random_position(game, random.Random(27), 51)
+    found = searcher.think(position, 60, None, StopFlag())
+    after = game.play(position, game.parse_move(position, found.move))
+    best = searcher.think(after, 60, None, StopFlag())
+    assert best.solved
+    assert best.score_centi > 0
+    start = start_of(game, position, found.move, best.move)
+    [ends] = sampler(game, position, Undecided("othello")).play_out([start], 32, StopFlag())
+    assert {each.score_centi > 0 for each in ends} == {True, False}
 
 
 def test_the_person_replies_as_the_model_says() -> None:
