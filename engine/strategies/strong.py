@@ -1,16 +1,16 @@
 """The best move in the time available, from books, solved endgames, tables or the selective search."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from engine.decision import Decision, DirectMove, SearchMode
+from engine.decision import ContenderCheck, Decision, DirectMove, SearchMode
 from engine.game import WIN_CENTI
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.search import contenders as nearly
 from engine.search.searchers import NativeSearcher
-from engine.stop import Stopped
+from engine.stop import StopFlag, Stopped
 from engine.strategies.known_moves import KnownMoves
 from engine.strategies.move_context import MIN_SEARCH_S, MoveContext, share_of
 from engine.strategies.records import verify_unscored_choice
@@ -140,6 +140,45 @@ class ContenderChoice(ABC):
     def alone(self, found: Decision) -> Decision:
         """The decision if no other move is nearly as good as the best."""
         return self.best_move(found, "")
+
+    def checked(
+        self,
+        preferred: str,
+        best: str,
+        pick: DirectMove,
+        depths: Iterable[int],
+        least_of: Callable[[int], int],
+        stop: StopFlag,
+    ) -> ContenderCheck:
+        """Scores of the preferred and the best move by deeper and deeper searches, while there is time.
+
+        Args:
+            preferred: A move that may be played instead of the best.
+            best: The best move of the root's search.
+            pick: That search's result; a solved one counts as the best move's score.
+            depths: Depths of the searches, in plies from the root.
+            least_of: The least score of the preferred move, given the best move's, with which it is played.
+            stop: Ends the searches.
+
+        Raises:
+            Stopped: Not even the first depth was complete.
+        """
+        best_after, after, guess = self.after(best), self.after(preferred), -(pick.score_centi or 0)
+        check = None
+        # A solved result may be given up by none of the cuts.
+        confidence = {"confidence_percent": 100} if pick.solved else {}
+        for depth in depths:
+            try:
+                if not pick.solved:
+                    guess = nearly.score_near(self._searcher, best_after, depth - 1, guess, stop)
+                least = least_of(-guess)
+                found = -self._searcher.probe(after, depth - 1, -least, 1 - least, stop, **confidence)
+            except Stopped:
+                break
+            check = ContenderCheck(preferred, found, -guess, depth, stood=found >= least)
+        if check is None:
+            raise Stopped("the check was stopped")
+        return check
 
     def nodes(self) -> int:
         """Positions visited so far."""

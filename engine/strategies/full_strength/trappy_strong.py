@@ -15,7 +15,6 @@ from typing import ClassVar
 
 from engine.decision import (
     Candidate,
-    ContenderCheck,
     Decision,
     DirectMove,
     ReplyProfile,
@@ -121,7 +120,15 @@ class _TrapChoice(ContenderChoice):
             use = StrongTraps(contenders, plies, shallow_depth)
             preferred, best = _preferred_of(use, self._context.params), contenders[0]
             if preferred is not best:
-                use = replace(use, check=self._check(best, preferred, pick))
+                check = self.checked(
+                    preferred.move,
+                    best.move,
+                    pick,
+                    (pick.depth, pick.depth + 1),
+                    lambda best_centi: _least_centi(preferred, best, best_centi, self._context.params),
+                    self.until(_CHECK_SHARE).stop,
+                )
+                use = replace(use, check=check)
         except Stopped:
             return self.best_move(found, "there was no time for the replies")
         move = preferred.move if use.check is not None and use.check.stood else best.move
@@ -210,27 +217,6 @@ class _TrapChoice(ContenderChoice):
         for (at, text), of_reply in zip(listed, zip(*scores, strict=True), strict=True):
             found[at][text] = of_reply
         return found, len(scores)
-
-    def _check(self, best: Candidate, preferred: Candidate, root: DirectMove) -> ContenderCheck:
-        """Scores of the preferred and the best move, a ply deeper than the root's if time allows.
-
-        Raises:
-            Stopped: The limits were reached before both moves had scores as deep as the root's.
-        """
-        params, stop = self._context.params, self.until(_CHECK_SHARE).stop
-        best_after, after = self.after(best.move), self.after(preferred.move)
-        check, guess = None, -(root.score_centi or 0)
-        for plies in (root.depth - 1, root.depth):
-            try:
-                guess = nearly.score_near(self._searcher, best_after, plies, guess, stop)
-                least = _least_centi(preferred, best, -guess, params)
-                score = -self._searcher.probe(after, plies, -least, 1 - least, stop)
-            except Stopped:
-                break
-            check = ContenderCheck(preferred.move, score, -guess, plies + 1, stood=score >= least)
-        if check is None:
-            raise Stopped("the check was stopped")
-        return check
 
 
 def _value(contender: Candidate, score_centi: int, params: TrapParams) -> float:
