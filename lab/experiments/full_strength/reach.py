@@ -37,6 +37,7 @@ STRONG = "strong"
 EXPLOIT = "exploit"
 OPPONENT_MODEL = "opponent_model"
 RIGHT, UNIFORM, UNRELATED, INVERTED = "right", "uniform", "unrelated", "inverted"
+_WRONG = (UNIFORM, UNRELATED, INVERTED)
 _PAIRS_A_JOB = 5
 _SMALL_NODES = 3_000_000
 _BEGINNER = 800
@@ -92,12 +93,12 @@ def _settings(size: Size) -> Iterator[Setting]:
         200,
         "3-corners",
     )
-    for mistake in (RIGHT, UNIFORM, UNRELATED, INVERTED):
+    arms = {EXPLOIT: f"exploit:nodes=500000,rating=1500,trust=0.5,{maia}"}
+    yield Setting("chess v strong, right", "chess", arms, ("strong:nodes=500000",), 100)
+    for mistake, pairs in ((RIGHT, 100), *dict.fromkeys(_WRONG, 67).items()):
         arms = {EXPLOIT: "exploit:nodes=3000000,rating=2000,trust=0.5"}
         name = f"othello v strong, {mistake}"
-        yield Setting(name, "othello", arms, ("strong:nodes=3000000",), 200, "", mistake)
-    arms = {EXPLOIT: f"exploit:nodes=500000,rating=1500,trust=0.5,{maia}"}
-    yield Setting("chess v strong, right", "chess", arms, ("strong:nodes=500000",), 200)
+        yield Setting(name, "othello", arms, ("strong:nodes=3000000",), pairs, "", mistake)
 
 
 class FullStrengthReach(Experiment):
@@ -142,7 +143,11 @@ class FullStrengthReach(Experiment):
         """See `Experiment.report`."""
         found = {each.name: _Found.of(each, results) for each in _settings(size)}
         settings = [each for each in _settings(size) if found[each.name].games]
-        claims = [claim for each in settings for claim in _claims(each, found[each.name])]
+        claims = [claim for each in settings for claim in _claims_at_odds(each, found[each.name])]
+        for says, mistakes in (("a right model", (RIGHT,)), ("a wrong model", _WRONG)):
+            even = [found[each.name] for each in settings if not each.odds and each.mistake in mistakes]
+            if even:
+                claims.append(_cost_claim(says, np.concatenate([each.of_pairs(EXPLOIT, 0) for each in even])))
         return Report(tuple(claims), (_table(settings, found),), ())
 
 
@@ -259,23 +264,23 @@ class _Found:
         return np.array([(self.games[arm][at] - self.games[other][at])[:, what].mean() for at in both], float)
 
 
-def _claims(setting: Setting, found: _Found) -> Iterator[PaperClaim]:
-    if STRONG in setting.arms:
-        for other in (STRONG, OPPONENT_MODEL):
-            if EXPLOIT in found.games and len(gain := found.beyond(EXPLOIT, other, 0)):
-                yield PaperClaim(
-                    f"{setting.name}: exploit scores more than {other}",
-                    above_zero(mean_of(gain)),
-                    f"{in_points(mean_of(gain))} percentage points, {2 * len(gain)} games each",
-                )
-    elif EXPLOIT in found.games:
-        points = found.of_pairs(EXPLOIT, 0)
-        least = 1 / (1 + 10 ** (-_LEAST_ELO / 400))
-        yield PaperClaim(
-            f"{setting.name}: it costs at most {-_LEAST_ELO} Elo",
-            verdict_above((mean_of(points),), least),
-            f"{_elo(points)} Elo, {2 * len(points)} games",
-        )
+def _claims_at_odds(setting: Setting, found: _Found) -> Iterator[PaperClaim]:
+    for other in (STRONG, OPPONENT_MODEL):
+        if EXPLOIT in found.games and len(gain := found.beyond(EXPLOIT, other, 0)):
+            yield PaperClaim(
+                f"{setting.name}: exploit scores more than {other}",
+                above_zero(mean_of(gain)),
+                f"{in_points(mean_of(gain))} percentage points, {2 * len(gain)} games each",
+            )
+
+
+def _cost_claim(says: str, points: NDArray[np.float64]) -> PaperClaim:
+    least = 1 / (1 + 10 ** (-_LEAST_ELO / 400))
+    return PaperClaim(
+        f"against strong, with {says}: it costs at most {-_LEAST_ELO} Elo",
+        verdict_above((mean_of(points),), least),
+        f"{_elo(points)} Elo, {2 * len(points)} games",
+    )
 
 
 def _elo(points: NDArray[np.float64]) -> str:

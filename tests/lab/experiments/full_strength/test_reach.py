@@ -68,6 +68,7 @@ def results(exploit: float, strong: float) -> dict[str, dict[str, list[list[floa
         found[f"{PEOPLE}: exploit, pairs {first}"] = games(exploit if first % 10 else 0.5)
         found[f"{PEOPLE}: strong, pairs {first}"] = games(strong)
         found[f"othello v strong, uniform: exploit, pairs {first}"] = games(0.0)
+    found["othello v strong, inverted: exploit, pairs 0"] = games(0.0)
     return found
 
 
@@ -79,6 +80,7 @@ def test_the_report_compares_the_same_openings() -> None:
     assert gain.found.startswith("+37.5 (")
     assert cost.verdict is ClaimVerdict.HOLDS
     assert cost.found.startswith("+0 (")
+    assert cost.found.endswith("150 games")  # of all models that are wrong
     [table] = report.tables
     exploit = table.rows[0]
     assert exploit[:3] == (PEOPLE, "exploit", "+150 =50 -0")
