@@ -27,7 +27,7 @@ from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 from lab.experiments.estimates_text import in_points, mean_of
 
-_ODDS = {"othello": "3-corners", "chess": "queen+knight", "xiangqi": "rook"}
+_ODDS = {"othello": "3-corners", "chess": "queen+knight", "xiangqi": "chariot"}
 _NODES = {"othello": 4_000_000}
 _OTHER_NODES = 600_000
 _ENDING_PLIES = (11, 20)

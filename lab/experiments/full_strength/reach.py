@@ -1,7 +1,7 @@
 """What `exploit` brings against people at odds, and what its mistakes cost it against a program.
 
-Against models of people, `exploit`, `opponent_model` and `strong` play the same openings at odds that make
-the games about even. `exploit` begins with the trust that it has in a stranger, and never knows these people:
+Against models of people, `exploit`, `opponent_model` and `strong` play the same openings at odds, each with
+nodes that take about the same processor time. `exploit` begins with the trust that it has in a stranger, and never knows these people:
 in chess it believes that they are Maia 1500, and they are Maia 1100, 1500 and 1900 at another temperature; in
 Othello they are the bundled network at another temperature, and a shallow search with noise.
 
@@ -74,8 +74,8 @@ def _settings(size: Size) -> Iterator[Setting]:
         "chess",
         {
             EXPLOIT: f"exploit:nodes=600000,rating=1500,trust=0.5,{maia}",
-            STRONG: "strong:nodes=300000",
-            OPPONENT_MODEL: f"opponent_model:nodes=1000000,rating=1500,{maia}",
+            STRONG: "strong:nodes=520000",
+            OPPONENT_MODEL: f"opponent_model:nodes=2600000,rating=1500,{maia}",
         },
         tuple(f"human:model={{folder}}/maia-{level}.onnx,temperature=0.5" for level in (1100, 1500, 1900)),
         200,
@@ -86,8 +86,8 @@ def _settings(size: Size) -> Iterator[Setting]:
         "othello",
         {
             EXPLOIT: "exploit:nodes=4000000,rating=1500,trust=0.5",
-            STRONG: "strong:nodes=2000000",
-            OPPONENT_MODEL: "opponent_model:nodes=2000000,rating=1500",
+            STRONG: "strong:nodes=4000000",
+            OPPONENT_MODEL: "opponent_model:nodes=5300000,rating=1500",
         },
         ("human:temperature=0.5", "human:plies=2,percent=3"),
         200,
@@ -107,7 +107,7 @@ class FullStrengthReach(Experiment):
     name: ClassVar = "full-strength"
     title: ClassVar = "Traps at full strength: what exploit brings and what it may cost"
     source: ClassVar = "this program's strategy exploit"
-    version: ClassVar = "1"
+    version: ClassVar = "2"
     needs: ClassVar = "the Maia networks maia-1100.onnx to maia-1900.onnx (`desdemona lab import-model`)"
 
     def jobs(self, size: Size) -> Sequence[Job]:
