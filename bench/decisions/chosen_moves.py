@@ -5,8 +5,8 @@
 Positions come from games in which strong gives people odds, one of each game; with `--endings`, from even
 games among people, near the end, where the side to move has lost. Both strategies choose with the same nodes,
 exploit with a trust of 1. Where their moves differ, strong plays on to the end after each of them, `--games`
-times, against the people: the difference of the points is what exploit's move brings. Unless they are given,
-the people are the model that exploit believes in, at temperature .5.
+times, against the people: the difference of the points is what exploit's move brings, without what its later
+moves would add. Unless they are given, the people are the model that exploit believes in, at temperature .5.
 """
 
 import argparse
@@ -32,6 +32,9 @@ _NODES = {"othello": 4_000_000}
 _OTHER_NODES = 600_000
 _ENDING_PLIES = (11, 20)
 _TABLE_MB = 64
+_SOLVER_NODES = 100_000_000
+_MAX_TRIES = 20
+"""Most games for each position wanted: not every game has one that fits."""
 
 
 class Trial:
@@ -50,6 +53,7 @@ class Trial:
         }
         self._terms = self._terms_of(people if given.endings else quick, people)
         self._playout_terms = self._terms_of(quick, people)
+        self._solver = make_searcher(given.game, _TABLE_MB)
 
     def _terms_of(self, a: str, b: str) -> Terms:
         rule = AdjudicationRule(900, 6) if self._game.name == "chess" else None
@@ -88,10 +92,9 @@ class Trial:
         return Opening(opening.start, tuple(moves[: rng.choice(fits)])) if fits else None
 
     def _is_lost(self, position: Any) -> bool:
-        searcher = make_searcher(self._game.name, _TABLE_MB)
-        assert isinstance(searcher, NativeSearcher)
+        assert isinstance(self._solver, NativeSearcher)
         root = self._game.for_search(position)
-        found = searcher.think(root, self._game.deepest_search, None, StopFlag(), nodes=100_000_000)
+        found = self._solver.think(root, self._game.deepest_search, None, StopFlag(), nodes=_SOLVER_NODES)
         return found.solved and found.score_centi <= -WIN_CENTI
 
     def difference(self, number: int, after: Opening) -> float | None:
@@ -133,16 +136,17 @@ def main() -> None:
     parser.add_argument("--playout-nodes", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    trial, number, gains = Trial(given), 0, list[float]()
-    others = 0
-    while len(gains) < given.positions:
-        found = trial.position(number)
-        if found is not None:
+    if given.endings and (given.game != "othello" or given.odds):
+        parser.error("--endings are even games of Othello")
+    trial, gains, different = Trial(given), list[float](), 0
+    for number in range(_MAX_TRIES * given.positions):
+        if len(gains) == given.positions:
+            break
+        if (found := trial.position(number)) is not None:
             gain = trial.difference(number, found)
-            others += gain is not None
+            different += gain is not None
             gains.append(gain or 0.0)
-        number += 1
-    print(f"{given.game}: {len(gains)} positions, {others} with another move than strong's")
+    print(f"{given.game}: {len(gains)} positions, {different} with another move than strong's")
     print(f"exploit's moves bring {in_points(mean_of(np.array(gains)))} points a position")
 
 

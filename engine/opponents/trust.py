@@ -1,7 +1,7 @@
 """How far the model of people is believed for one opponent, from what the opponent replied.
 
 After each reply to a move whose replies were predicted, the prediction is compared with the alternative that
-the opponent simply plays well: a softmax of the expected scores after the replies, averaged over strengths.
+the opponent simply plays well: a softmax of what the replies lose, averaged over strengths.
 The ratio of the two probabilities is the evidence of the reply (a Bayes factor), and the trust is the
 posterior probability of the people model. It begins at `UNKNOWN` for a person, and at 0 for a program, where
 it stays.
@@ -84,7 +84,9 @@ def reply_evidence(use: ExploitUse, move: str, reply: str) -> float | None:
     weighed = next((each for each in use.contenders if each.move == move), None)
     if weighed is None or len(weighed.replies) < 2:
         return None
-    values = [-expected_score(each.score_centi, use.scale_centi) for each in weighed.replies]
+    # Compared with the best reply, as in an even game: far ahead or behind, all replies would seem alike.
+    best_centi = min(each.score_centi for each in weighed.replies)
+    values = [-expected_score(each.score_centi - best_centi, use.scale_centi) for each in weighed.replies]
     at = next((number for number, each in enumerate(weighed.replies) if each.reply == reply), None)
     rest = 1 - math.fsum(each.probability for each in weighed.replies)
     if at is None:  # neither likely nor the best

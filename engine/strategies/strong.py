@@ -155,7 +155,7 @@ class ContenderChoice(ABC):
         Args:
             preferred: A move that may be played instead of the best.
             best: The best move of the root's search.
-            pick: That search's result; a solved one counts as the best move's score.
+            pick: That search's result.
             depths: Depths of the searches, in plies from the root.
             least_of: The least score of the preferred move, given the best move's, with which it is played.
             stop: Ends the searches.
@@ -165,14 +165,11 @@ class ContenderChoice(ABC):
         """
         best_after, after, guess = self.after(best), self.after(preferred), -(pick.score_centi or 0)
         check = None
-        # A solved result may be given up by none of the cuts.
-        confidence = {"confidence_percent": 100} if pick.solved else {}
         for depth in depths:
             try:
-                if not pick.solved:
-                    guess = nearly.score_near(self._searcher, best_after, depth - 1, guess, stop)
+                guess = nearly.score_near(self._searcher, best_after, depth - 1, guess, stop)
                 least = least_of(-guess)
-                found = -self._searcher.probe(after, depth - 1, -least, 1 - least, stop, **confidence)
+                found = -self._searcher.probe(after, depth - 1, -least, 1 - least, stop)
             except Stopped:
                 break
             check = ContenderCheck(preferred, found, -guess, depth, stood=found >= least)

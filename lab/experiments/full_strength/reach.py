@@ -1,9 +1,10 @@
 """What `exploit` brings against people at odds, and what its mistakes cost it against a program.
 
 Against models of people, `exploit`, `opponent_model` and `strong` play the same openings at odds, each with
-nodes that take about the same processor time. `exploit` begins with the trust that it has in a stranger, and never knows these people:
-in chess it believes that they are Maia 1500, and they are Maia 1100, 1500 and 1900 at another temperature; in
-Othello they are the bundled network at another temperature, and a shallow search with noise.
+nodes that take about the same processor time. `exploit` begins with the trust that it has in a stranger, and
+never knows these people: in chess it believes that they are Maia 1500, and they are Maia 1100, 1500 and 1900
+at another temperature; in Othello they are the bundled network at another temperature, and a shallow search
+with noise.
 
 Against `strong` it plays from balanced openings. The model is right about people, or wrong: *uniform* (every
 reply alike), *unrelated* (the probabilities of people in random order, as if for another game) or *inverted*
@@ -59,6 +60,8 @@ class Setting:
     """See `engine.opponents.odds`; empty for balanced openings."""
     mistake: str = RIGHT
     """How the model of people is wrong."""
+    first_opening: int = 0
+    """Number of the first balanced opening: settings that count together have different ones."""
 
 
 def _settings(size: Size) -> Iterator[Setting]:
@@ -95,10 +98,10 @@ def _settings(size: Size) -> Iterator[Setting]:
     )
     arms = {EXPLOIT: f"exploit:nodes=500000,rating=1500,trust=0.5,{maia}"}
     yield Setting("chess v strong, right", "chess", arms, ("strong:nodes=500000",), 100)
-    for mistake, pairs in ((RIGHT, 100), *dict.fromkeys(_WRONG, 67).items()):
+    for at, (mistake, pairs) in enumerate(((RIGHT, 100), *((each, 67) for each in _WRONG))):
         arms = {EXPLOIT: "exploit:nodes=3000000,rating=2000,trust=0.5"}
         name = f"othello v strong, {mistake}"
-        yield Setting(name, "othello", arms, ("strong:nodes=3000000",), pairs, "", mistake)
+        yield Setting(name, "othello", arms, ("strong:nodes=3000000",), pairs, "", mistake, 1000 * at)
 
 
 class FullStrengthReach(Experiment):
@@ -107,7 +110,7 @@ class FullStrengthReach(Experiment):
     name: ClassVar = "full-strength"
     title: ClassVar = "Traps at full strength: what exploit brings and what it may cost"
     source: ClassVar = "this program's strategy exploit"
-    version: ClassVar = "2"
+    version: ClassVar = "3"
     needs: ClassVar = "the Maia networks maia-1100.onnx to maia-1900.onnx (`desdemona lab import-model`)"
 
     def jobs(self, size: Size) -> Sequence[Job]:
@@ -144,7 +147,10 @@ class FullStrengthReach(Experiment):
         found = {each.name: _Found.of(each, results) for each in _settings(size)}
         settings = [each for each in _settings(size) if found[each.name].games]
         claims = [claim for each in settings for claim in _claims_at_odds(each, found[each.name])]
-        for says, mistakes in (("a right model", (RIGHT,)), ("a wrong model", _WRONG)):
+        for says, mistakes in (
+            ("a right model (Othello, chess)", (RIGHT,)),
+            ("a wrong model (Othello, three kinds)", _WRONG),
+        ):
             even = [found[each.name] for each in settings if not each.odds and each.mistake in mistakes]
             if even:
                 claims.append(_cost_claim(says, np.concatenate([each.of_pairs(EXPLOIT, 0) for each in even])))
@@ -207,7 +213,7 @@ def _played(setting: Setting, arm: str, number: int, seed: int, folder: str) -> 
     opening = (
         odds_opening(setting.game, setting.odds, seed, number)
         if setting.odds
-        else random_opening(setting.game, seed, number // 2)
+        else random_opening(setting.game, seed, setting.first_opening + number // 2)
     )
     models = None
     if setting.mistake != RIGHT and isinstance(ours, OurSpec):

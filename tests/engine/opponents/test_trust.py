@@ -57,6 +57,14 @@ def test_evidence_by_hand() -> None:
     assert evidence(TRAP, "bad") == pytest.approx(min(MAX_EVIDENCE, math.log(0.6 / max(MIN_P, q))))
 
 
+@pytest.mark.parametrize("lead", [-1300, -600, 0, 900])
+def test_evidence_is_the_same_far_ahead_and_behind(lead: int) -> None:
+    """A difference of expected scores would vanish there, and every reply seem to be played well."""
+    at_odds = weighed(("good", 0.3, lead + GOOD), ("bad", 0.6, lead + BAD))
+    for reply in ("good", "bad", "other"):
+        assert evidence(at_odds, reply) == evidence(TRAP, reply)
+
+
 def test_no_evidence() -> None:
     assert reply_evidence(weighed(("only", 1.0, GOOD)), "m", "only") is None
     assert reply_evidence(USE, "m", "bad") is None
