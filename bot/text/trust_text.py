@@ -1,7 +1,7 @@
 """How far the strategy exploit believes its model of an opponent, and why, in a sentence or two."""
 
 from bot.base.rounding import percent, plural
-from engine.opponents.exploit_value import MIN_TRUST
+from engine.opponents.exploit_value import MIN_ANALYSIS_TRUST
 from engine.opponents.trust import UNKNOWN, ExploitFacts
 
 
@@ -27,6 +27,6 @@ def trust_text(facts: ExploitFacts | None, *, is_bot: bool, rating: int | None) 
         better, worse = (model, "good play") if is_model_better else ("good play", model)
         over = plural(facts.replies, "reply", "replies")
         said += f" ({percent(facts.prior)} before): over {over} the moves fit {better} better than {worse}."
-    if facts.trust < MIN_TRUST:
-        said += f" Below {percent(MIN_TRUST)} the bot plays the best moves, whatever the model says."
+    if facts.trust < MIN_ANALYSIS_TRUST:
+        said += f" Below {percent(MIN_ANALYSIS_TRUST)} the bot plays the best moves, whatever the model says."
     return said

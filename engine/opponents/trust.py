@@ -3,8 +3,8 @@
 After each reply to a move whose replies were predicted, the prediction is compared with the alternative that
 the opponent simply plays well: a softmax of what the replies lose, averaged over strengths.
 The ratio of the two probabilities is the evidence of the reply (a Bayes factor), and the trust is the
-posterior probability of the people model. It begins at `UNKNOWN` for a person, and at 0 for a program, where
-it stays.
+posterior probability of the people model. It begins at `UNKNOWN` for a person, or where it was after the game
+before, and at 0 for a program, where it stays.
 """
 
 import math
@@ -24,11 +24,11 @@ OTHERS = 0.05
 """The alternative's probability of all replies together that were not weighed."""
 MIN_P = 0.005
 """Probability of a reply that a model excludes: no model is that sure."""
-MAX_EVIDENCE = math.log(20)
+MAX_EVIDENCE = math.log(10)
 """No single reply counts more."""
-MIN_CARRIED, MAX_CARRIED = 0.1, 0.98
-"""Limits of the trust with which a later game begins: its first replies are weighed in any case, so that they
-may change it."""
+MIN_UNCERTAIN, MAX_UNCERTAIN = 0.1, 0.98
+"""Limits of a trust that is neither 0 nor 1: a model may be right in another part of the game, or in another
+game, and one reply that it does not expect must not settle the matter."""
 
 
 class WeighedMove(NamedTuple):
@@ -101,18 +101,20 @@ def reply_evidence(use: ExploitUse, move: str, reply: str) -> float | None:
 
 
 def trust_after(prior: float, evidence: Iterable[float]) -> float:
-    """The trust after some replies.
+    """The trust after some replies, each time within `MIN_UNCERTAIN` and `MAX_UNCERTAIN`.
 
     Args:
         prior: The trust before them; at 0 and 1 it stays.
-        evidence: `reply_evidence` of each reply.
+        evidence: `reply_evidence` of each reply, in their order.
     """
     if not 0 < prior < 1:
         return prior
-    log_odds = math.log(prior / (1 - prior)) + math.fsum(evidence)
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds))))
+    trust = _bounded(prior)
+    for each in evidence:
+        odds = trust / (1 - trust) * math.exp(each)
+        trust = _bounded(odds / (1 + odds))
+    return trust
 
 
-def carried(trust: float) -> float:
-    """The trust with which the next game begins, from that at the end of a game."""
-    return max(MIN_CARRIED, min(MAX_CARRIED, trust))
+def _bounded(trust: float) -> float:
+    return max(MIN_UNCERTAIN, min(MAX_UNCERTAIN, trust))

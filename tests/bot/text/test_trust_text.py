@@ -12,9 +12,9 @@ from engine.opponents.trust import UNKNOWN, ExploitFacts
         (None, 1500, "Trust 50 %: nothing is known of this person yet."),
         (ExploitFacts(UNKNOWN, 0.0, UNKNOWN), 1500, "Trust 50 %: nothing is known of this person yet."),
         (
-            ExploitFacts(0.34, 9.0, UNKNOWN, 21),
+            ExploitFacts(0.44, 9.0, UNKNOWN, 21),
             1500,
-            "Trust 34 % (50 % before): over 21 replies the moves fit good play better than the model of a "
+            "Trust 44 % (50 % before): over 21 replies the moves fit good play better than the model of a "
             "person rated 1500.",
         ),
         (
@@ -23,9 +23,9 @@ from engine.opponents.trust import UNKNOWN, ExploitFacts
             "Trust 98 % (98 % before): over 1 reply the moves fit the model of people better than good play.",
         ),
         (
-            ExploitFacts(0.02, 0.0, 0.02, 0),
+            ExploitFacts(0.1, 0.0, 0.1, 0),
             None,
-            "Trust 2 %, as after an earlier game: no reply says more yet. Below 5 % the bot plays the best "
+            "Trust 10 %, as after an earlier game: no reply says more yet. Below 40 % the bot plays the best "
             "moves, whatever the model says.",
         ),
     ],

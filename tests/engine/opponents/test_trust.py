@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 
 from engine.decision import Contender, ExploitUse, WeighedReply
 from engine.expected import expected_score
-from engine.opponents.exploit_value import MIN_TRUST
+from engine.opponents.exploit_value import MIN_ANALYSIS_TRUST, MIN_TRUST
 from engine.opponents.trust import (
-    MAX_CARRIED,
     MAX_EVIDENCE,
-    MIN_CARRIED,
+    MAX_UNCERTAIN,
     MIN_P,
+    MIN_UNCERTAIN,
     OTHERS,
     TEMPERATURES,
     UNKNOWN,
-    carried,
     reply_evidence,
     trust_after,
 )
@@ -71,18 +70,18 @@ def test_no_evidence() -> None:
     assert reply_evidence(TRAP, "other", "bad") is None
 
 
-@given(st.lists(st.floats(-MAX_EVIDENCE, MAX_EVIDENCE), max_size=60), st.floats(0.01, 0.99))
+@given(st.lists(st.floats(-0.1, 0.1), max_size=20), st.floats(0.5, 0.8))
 def test_the_trust_is_a_posterior(some: list[float], prior: float) -> None:
-    trust = trust_after(prior, some)
     odds = prior / (1 - prior) * math.exp(math.fsum(some))
-    assert trust == pytest.approx(odds / (1 + odds), rel=1e-6, abs=1e-9)
-    assert MIN_CARRIED <= carried(trust) <= MAX_CARRIED
+    assert trust_after(prior, some) == pytest.approx(odds / (1 + odds), rel=1e-6, abs=1e-9)
 
 
-def test_the_first_replies_of_the_next_game_are_weighed_in_any_case() -> None:
-    assert carried(0.001) == MIN_CARRIED > MIN_TRUST
-    assert carried(0.999) == MAX_CARRIED < 1
-    assert carried(0.4) == 0.4
+@given(st.lists(st.floats(-MAX_EVIDENCE, MAX_EVIDENCE), max_size=60), st.floats(0.01, 0.99))
+def test_two_replies_may_change_the_trust_at_any_time(some: list[float], prior: float) -> None:
+    before = trust_after(prior, some)
+    assert MIN_TRUST < MIN_UNCERTAIN <= before <= MAX_UNCERTAIN < 1
+    assert trust_after(before, 2 * [MAX_EVIDENCE]) > 0.9
+    assert trust_after(before, 2 * [-MAX_EVIDENCE]) < MIN_ANALYSIS_TRUST
 
 
 @pytest.mark.parametrize("prior", [0.0, 1.0])
