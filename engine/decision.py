@@ -419,7 +419,8 @@ class Contender:
     value: float
     """The move's value, in hundredths of a per cent of expected score (`engine.opponents.exploit_value`)."""
     playouts: Playouts | None = None
-    """None in a solved game, without a human-move network, and of a move that repeats a position."""
+    """None without a human-move network, of a move that repeats a position, if no other move is compared, and
+    in records of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)

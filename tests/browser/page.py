@@ -254,7 +254,7 @@ class Page:
     def _press(self, find: Callable[[], WebElement]) -> None:
         """Click where a person would; half the driver's price, whose own click asks many things around it.
 
-        An element that moves or is drawn anew under the pointer gets no click, and is clicked again.
+        An element that moves or is replaced under the pointer gets no click, and is clicked again.
         """
         self._wait.until(lambda _: self._is_pressed(find), "no click reaches the element")
 

@@ -25,7 +25,7 @@ from bot.match.openings import odds_opening, random_opening
 from bot.match.participants import OurPlayer, make_player, open_models
 from bot.match.play import play_game
 from bot.match.player_specs import OurSpec, parse_spec
-from bot.match.score import elo_estimate
+from bot.match.score import elo_estimate, score_from_elo
 from engine.decision import ModelInfo
 from engine.games import get_rules
 from engine.human.model import HumanModel, PredictionQuery
@@ -281,10 +281,9 @@ def _claims_at_odds(setting: Setting, found: _Found) -> Iterator[PaperClaim]:
 
 
 def _cost_claim(says: str, points: NDArray[np.float64]) -> PaperClaim:
-    least = 1 / (1 + 10 ** (-_LEAST_ELO / 400))
     return PaperClaim(
         f"against strong, with {says}: it costs at most {-_LEAST_ELO} Elo",
-        verdict_above((mean_of(points),), least),
+        verdict_above((mean_of(points),), score_from_elo(_LEAST_ELO)),
         f"{_elo(points)} Elo, {2 * len(points)} games",
     )
 
