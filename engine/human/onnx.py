@@ -9,7 +9,9 @@ import hashlib
 import os
 import stat
 import threading
+import time
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 from weakref import WeakValueDictionary
@@ -26,6 +28,13 @@ PREFIX = "desdemona."
 MAX_MODEL_BYTES = 256 << 20
 """Size limit for a file; this program's own files are a few MB."""
 
+MAX_RUN_S = 3.0
+"""A run that takes longer is stopped; thirty-two positions take the bundled networks ten milliseconds."""
+_REST_S = 60.0
+"""A network that took too long is not run for this time."""
+_WATCH_S = 0.25
+"""How often the watch looks for runs that take too long."""
+
 _FATAL_ONLY = 4
 _SHOWN_METADATA = ("name", "licence", "source")
 """Keys of the metadata that is printed in logs and on terminals."""
@@ -38,6 +47,23 @@ _lock = threading.Lock()
 _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
 """Sessions, keyed by the checksum of their file. A session is large and thread-safe, so all users of a file
 share one."""
+_runs: dict[int, tuple[float, Any]] = {}
+"""What runs: until when it may, and its options."""
+
+
+def _watch() -> None:
+    """Stop runs that take too long."""
+    while True:
+        time.sleep(_WATCH_S)
+        now_s = time.monotonic()
+        for until_s, options in list(_runs.values()):
+            if now_s > until_s:
+                options.terminate = True
+
+
+@cache
+def _start_watch() -> None:
+    threading.Thread(target=_watch, name="network watch", daemon=True).start()
 
 
 def read_model_file(path: Path, max_bytes: int = MAX_MODEL_BYTES) -> bytes:
@@ -99,6 +125,7 @@ class OnnxNetwork:
             raise BadModel(f"{where}: a network with {flow}, which might never terminate")
         self._data = data
         self._session: Any = None
+        self._rests_until_s = 0.0
 
     @classmethod
     def open(cls, path: Path, *, start: bool = True) -> Self:
@@ -129,6 +156,7 @@ class OnnxNetwork:
         """
         if self._session is None:
             with _lock:  # one of two threads that need the same one waits
+                _start_watch()
                 self._session = _running.get(self.sha256) or self._started()
                 _running[self.sha256] = self._session
 
@@ -167,18 +195,29 @@ class OnnxNetwork:
     def run(self, output: str, inputs: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Compute one output, and check that it has single precision and finite values.
 
+        A network that takes too long is stopped, and left alone for a while.
+
         Args:
             output: The output's name.
             inputs: The inputs, keyed by name.
 
         Raises:
-            BadModel: The network rejects the inputs, or its output is malformed.
+            BadModel: The network rejects the inputs or takes too long, or its output is malformed.
         """
+        if time.monotonic() < self._rests_until_s:
+            raise BadModel(f"{self.where}: it lately took longer than {MAX_RUN_S:g} s")
         self.start()
+        options = onnxruntime.RunOptions()
+        _runs[id(options)] = time.monotonic() + MAX_RUN_S, options
         try:
-            (values,) = self._session.run([output], dict(inputs))
+            (values,) = self._session.run([output], dict(inputs), options)
         except Exception as error:  # as above
+            if options.terminate:
+                self._rests_until_s = time.monotonic() + _REST_S
+                raise BadModel(f"{self.where}: no answer in {MAX_RUN_S:g} s") from None
             raise BadModel(f"{self.where}: cannot be run: {_first_line(error)}") from None
+        finally:
+            del _runs[id(options)]
         if not isinstance(values, np.ndarray) or values.dtype != np.float32:
             raise BadModel(f"{self.where}: its output {output} is not in single precision")
         if not np.isfinite(values).all():

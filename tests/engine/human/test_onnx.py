@@ -77,6 +77,30 @@ def test_answers_are_finite_numbers() -> None:
         network.run("y", {"x": np.array([1], np.int64)})
 
 
+class Endless:
+    """A session whose runs end only when they are told to."""
+
+    def run(self, _outputs: list[str], _inputs: dict[str, Any], options: Any) -> list[Any]:
+        while not options.terminate:
+            pass
+        raise RuntimeError("terminated")
+
+
+def test_a_network_that_takes_too_long_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, inputs = OnnxNetwork.load(tiny(), "slow.onnx"), {"x": np.array([1], np.float32)}
+    session = network._session
+    monkeypatch.setattr(onnx_files, "MAX_RUN_S", 0.0)
+    monkeypatch.setattr(network, "_session", Endless())
+    with pytest.raises(BadModel, match=r"slow\.onnx: no answer in 0 s"):
+        network.run("y", inputs)
+    monkeypatch.setattr(onnx_files, "MAX_RUN_S", 600.0)
+    monkeypatch.setattr(network, "_session", session)
+    with pytest.raises(BadModel, match=r"slow\.onnx: it lately took longer"):
+        network.run("y", inputs)
+    monkeypatch.setattr(network, "_rests_until_s", 0.0)  # a minute later
+    assert network.run("y", inputs).tolist() == [1]
+
+
 def with_node(node: onnx.NodeProto, **functions: Any) -> bytes:
     """The same with another node."""
     model = onnx.load_model_from_string(tiny())
