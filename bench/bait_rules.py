@@ -21,10 +21,10 @@ from bench.suites import native_searcher
 from engine.bait_rule import shallow_score, with_costs
 from engine.decision import ReplyProfile
 from engine.expected import WHOLE, expected_score
-from engine.figure_9 import MIN_ERROR_COST
+from engine.figure_9 import LIKELIEST, MIN_BAIT_P, MIN_ERROR_COST
 from engine.game import WIN_CENTI
 from engine.human.person_prior import card_path, read_card
-from engine.human.reply_forecast import LIKELIEST, MIN_BAIT_P, ReplyForecast
+from engine.human.reply_forecast import ReplyForecast
 from engine.judge import ReplyCosts, ReplyWord
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams

@@ -479,7 +479,8 @@ class ExploitUse:
     trouble: str = ""
     """Why the best move was played without weighing; empty if there was no reason but its value."""
     pair: PairScale | None = None
-    """The scale for the two players; None if a rating is unknown: the flat scale."""
+    """The scale for the two players; None in games without one, and in older records if a rating was unknown:
+    the flat scale."""
     is_solved: bool = False
     """Whether the search solved the game: only moves of equal result are contenders."""
 

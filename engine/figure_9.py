@@ -29,6 +29,10 @@ unit of the params' scale, and any reply with a quality above 0 counted as a fal
 
 MIN_ERROR_COST = 1_000
 """Minimum cost of an error, in hundredths of a per cent of expected score."""
+LIKELIEST = 2
+"""Number of likeliest replies that the judge values, and among which a bait must be (`engine.bait_rule`)."""
+MIN_BAIT_P = 0.10
+"""Minimum probability of each of them, and of a bait."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,11 +175,11 @@ class ExploitParams:
     """Settings of the strategy exploit (`engine.opponents.exploit_value`); stored with its decisions."""
 
     budget_percent: float = 2.0
-    """Maximum expected score, in points (hundredths of a game) on the flat scale, that a move may give up."""
+    """Maximum expected score, in points (hundredths of a game), that a move may give up."""
     bank_percent: float = 30.0
     """Maximum sum over a game of what its moves give up, in the same unit."""
     flatness: float = 3.0
-    """The flat scale's logistic function is this many times as wide as the game's own: between a program and
+    """Without a scale for two players, this many times the game's own scale counts: between a program and
     a person, a lead is worth less than between equal programs."""
     margin_percent: float = 0.5
     """Least advantage in value, in the same unit, of a move that is played instead of the best: smaller ones
@@ -193,6 +193,8 @@ class ExploitParams:
     prior_percent: float = 2.0
     """How much a contender is expected to bring against a person beside its score, before it was played out:
     a standard deviation, in the same unit."""
+    bait_percent: float = 0.0
+    """What a bait that is certainly taken counts in itself, in the same unit."""
 
     def __post_init__(self) -> None:
         _require(self, "budget_percent", 0 <= self.budget_percent <= 100, "0 to 100")
@@ -202,6 +204,7 @@ class ExploitParams:
         _require(self, "cap_percent", 0 <= self.cap_percent <= 1000, "0 to 1000")
         _require(self, "cost_factor", 1 <= self.cost_factor <= 10, "1 to 10")
         _require(self, "prior_percent", 0.01 <= self.prior_percent <= 100, "0.01 to 100")
+        _require(self, "bait_percent", 0 <= self.bait_percent <= 100, "0 to 100")
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,8 @@ ENGINE = {
     "engine.lookup": {"decision", "game", "games"},
     "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting", "trappy"},
     "engine.human": {
-        "errors", "decision", "expected", "game", "games", "judge", "params", "plain_values", "search",
-        "stop", "trappy",
+        "errors", "decision", "expected", "figure_9", "game", "games", "judge", "params", "plain_values",
+        "search", "stop", "trappy",
     },
     "engine.person": {"decision", "errors", "game", "games", "human", "plain_values"},
     "engine.pruning": {"decision", "errors", "randomised"},

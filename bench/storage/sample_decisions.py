@@ -10,10 +10,16 @@ from bench.suites import native_searcher
 from engine.bait_rule import expectations
 from engine.completion import complete
 from engine.decision import Decision, ModelInfo, Outcome, Person
-from engine.figure_9 import MIN_ERROR_COST, classify_by_figure_9, decision_verdicts, profile_verdict
+from engine.figure_9 import (
+    MIN_BAIT_P,
+    MIN_ERROR_COST,
+    classify_by_figure_9,
+    decision_verdicts,
+    profile_verdict,
+)
 from engine.forecasts import forecast_replies, own_costs
 from engine.games import get_rules
-from engine.human.reply_forecast import MIN_BAIT_P, ReplyForecast
+from engine.human.reply_forecast import ReplyForecast
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams

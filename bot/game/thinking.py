@@ -36,7 +36,7 @@ from engine.lookup.source import LookupMove, SingleMoveSource
 from engine.move_chooser import MoveChooser, fallback_decision
 from engine.opponents.pair_value import PairRatings
 from engine.opponents.trust import ExploitFacts
-from engine.params import RandomisedParams
+from engine.params import ExploitParams, RandomisedParams
 from engine.person.choice import ReplyAdapter
 from engine.person.pace import max_thinking_time_s, thinking_time_s
 from engine.person.state import KnownPerson
@@ -59,6 +59,8 @@ HOLD_MARGIN_S = 0.1
 """The search of a held move ends this many seconds before the move is sent (after three quarters of a shorter
 time), so that storing the decision does not delay the move."""
 
+_CASUAL = ExploitParams(bait_percent=10)
+"""In casual games, exploit likes baits for their own sake."""
 _MAX_THREADS = 8
 """Maximum threads of one strong search on idle cores: more threads gain little, and each costs every
 thread of the pool several MB."""
@@ -255,6 +257,7 @@ class MoveSearch:
                 wins_plainly=True,
                 proves=services.config.trap.proof,
                 ratings=PairRatings.of(stored.our_rating, stored.opponent_rating),
+                exploit=None if stored.rated else _CASUAL,
             )
             if not kind.asks_engine:  # another engine's processor time is not this thread's
                 stop.follow_thread(limits.stretch)

@@ -7,6 +7,7 @@ from typing import Any, Self
 from engine.decision import ModelInfo, PersonUse
 from engine.errors import RecordError
 from engine.expected import WHOLE
+from engine.figure_9 import LIKELIEST, MIN_BAIT_P
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.plain_values import OLD_NAMES, reader
 
@@ -14,10 +15,6 @@ PERSON_FIELD = "person"
 """The name of the field of a record that says what the forecast used of the person's state."""
 RULE = JUDGE_VERSION + 1
 """See `engine.bait_rule.FORECAST_RULE`."""
-LIKELIEST = 2
-"""Number of likeliest replies that the judge values, and among which a bait must be."""
-MIN_BAIT_P = 0.10
-"""Minimum probability of each of them, and of a bait."""
 P_DIGITS = 6
 """Number of digits of the recorded probabilities."""
 _JUDGE_TILT_FIELD = "judge_tilt"

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.match.human_players import open_human_models
+from engine.figure_9 import MIN_BAIT_P
 from engine.games import get_rules
 from engine.human.calibrated import FEATURES, CalibratedModel, open_calibrated
 from engine.human.model import HumanModel, predictions_of
 from engine.human.registry import ModelSettings
-from engine.human.reply_forecast import MIN_BAIT_P
 from engine.human.reply_model import default_path
 from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import reply_trappiness

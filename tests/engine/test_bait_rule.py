@@ -23,9 +23,9 @@ from engine.bait_rule import (
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import expected_score
-from engine.figure_9 import reply_verdicts
+from engine.figure_9 import MIN_BAIT_P, reply_verdicts
 from engine.game import WIN_CENTI
-from engine.human.reply_forecast import MIN_BAIT_P, Bait, JudgeTilt, ReplyForecast
+from engine.human.reply_forecast import Bait, JudgeTilt, ReplyForecast
 from engine.judge import JUDGE_VERSION, ReplyCost, ReplyCosts
 from engine.params import TrapParams
 

@@ -12,11 +12,11 @@ from engine.completion import complete
 from engine.decision import UNKNOWN_PERSON, Decision, ModelInfo, Person, SearchMode
 from engine.errors import IncompleteProfile
 from engine.expected import expected_score
-from engine.figure_9 import decision_verdicts, expected_scale_centi
+from engine.figure_9 import MIN_BAIT_P, decision_verdicts, expected_scale_centi
 from engine.forecasts import decision_costs, decision_expectations, forecast_replies, judged_forecast
 from engine.games import get_rules
 from engine.human.opponent_model_search import GameModels
-from engine.human.reply_forecast import MIN_BAIT_P, ReplyForecast, without_person
+from engine.human.reply_forecast import ReplyForecast, without_person
 from engine.judge import JUDGE_VERSION, reply_costs
 from engine.move_chooser import MoveChooser
 from engine.opponents.pair_value import PairRatings

@@ -231,6 +231,22 @@ async def test_preferred_moves_are_proved_unless_the_settings_say_otherwise(
     assert seen == [proof]
 
 
+@pytest.mark.parametrize("rated", [True, False])
+async def test_baits_count_in_casual_games(rated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def make(*arguments: Any, **more: Any) -> MoveChooser:
+        seen.append(more["exploit"])
+        return MoveChooser(*arguments, **more)
+
+    monkeypatch.setattr(thinking, "MoveChooser", make)
+    async with scene() as found:
+        found.searcher.open.set()
+        await found.decide(rated=rated)
+    [given] = seen
+    assert given is None if rated else given.bait_percent > 0
+
+
 # --- Limits ---------------------------------------------------------------------------------------------
 
 
