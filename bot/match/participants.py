@@ -100,7 +100,7 @@ class OurPlayer:
         )
         self._source = _engine_source(spec, game_name)
         rng = random.Random(seed)  # noqa: S311 - needs no secrecy
-        self._rating, self._trust = spec.rating, spec.trust
+        self._rating, self._our_rating, self._trust = spec.rating, spec.our_rating, spec.trust
         self._player = MoveChooser(
             spec.kind,
             self._game,
@@ -145,7 +145,7 @@ class OurPlayer:
                 if decision.exploit is not None
             ]
             facts = facts_of(self._trust, weighed, moves)
-            person = Person(self._rating, their_s)
+            person = Person(self._rating, their_s, self._our_rating)
             background = Background(tuple(before), person, trust=facts.trust, spent=facts.spent)
         limits = self._limits(position, allowance)
         decision = self._player.choose(position, limits, stop, background=background)

@@ -67,6 +67,8 @@ class OurSpec:
     rating: int | None = None
     """The rating of the opponent or, for the strategy like, of the people it imitates, as an input to the
     models; None if unknown."""
+    our_rating: int | None = None
+    """Our rating, on the same scale: with both, exploit knows what a score is worth between the two."""
     exploit: ExploitParams = field(default_factory=ExploitParams)
     trust: float = 1.0
     """How far the strategy exploit believes its model of the opponent, from 0 to 1."""
@@ -438,6 +440,7 @@ _OUR_KEYS: Mapping[str, _Key] = {
     "threads": _Key(_parse_integer_range(1, 64), audience=_STRONG),
     "contempt_centi": _Key(_parse_integer_range(0, 1000), audience=_STRONG),
     "rating": _Key(_parse_integer_range(0, 5000), audience=_WITH_MODELS),
+    "our_rating": _Key(_parse_integer_range(0, 5000), audience=_EXPLOITING),
     "assessment": _Key(Assessment, part=_Part.PARAMS),
     "margin_centi": _Key(_parse_integer_range(0, _MAX_CENTI), part=_Part.PARAMS),
     "decided": _Key(DecidedScores, part=_Part.PARAMS),
@@ -460,6 +463,7 @@ _OUR_KEYS: Mapping[str, _Key] = {
     "cap_percent": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
     "cost_factor": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
     "prior_percent": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
+    "bait_percent": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
     **{key: _Key(str, "", _Part.SOURCES, _LOOKING_UP) for key in ROOT_SOURCES},
 }
 _ENGINE_KEYS: Mapping[str, _Key] = {

@@ -2,9 +2,9 @@
 
 Against models of people, `exploit`, `opponent_model` and `strong` play the same openings at odds, each with
 nodes that take about the same processor time. `exploit` begins with the trust that it has in a stranger, and
-never knows these people: in chess it believes that they are Maia 1500, and they are Maia 1100, 1500 and 1900
-at another temperature; in Othello they are the bundled network at another temperature, and a shallow search
-with noise.
+takes itself for a player of 2300. It never knows these people: in chess it believes that they are Maia 1500,
+and they are Maia 1100, 1500 and 1900 at another temperature; in Othello they are the bundled network at
+another rating and temperature, and a shallow search with noise.
 
 Against `strong` it plays from balanced openings. The model is right about people, or wrong: *uniform* (every
 reply alike), *unrelated* (the probabilities of people in random order, as if for another game) or *inverted*
@@ -37,12 +37,14 @@ from lab.experiments.matches import discs
 STRONG = "strong"
 EXPLOIT = "exploit"
 OPPONENT_MODEL = "opponent_model"
+TRAPPY_STRONG = "trappy_strong"
 RIGHT, UNIFORM, UNRELATED, INVERTED = "right", "uniform", "unrelated", "inverted"
 _WRONG = (UNIFORM, UNRELATED, INVERTED)
 _PAIRS_A_JOB = 5
 _SMALL_NODES = 3_000_000
 _BEGINNER = 800
 _LEAST_ELO = -30
+_FEWER, _FEWER_PAIRS = {OPPONENT_MODEL, TRAPPY_STRONG}, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,10 @@ class Setting:
     first_opening: int = 0
     """Number of the first balanced opening: settings that count together have different ones."""
 
+    def pairs_of(self, arm: str) -> int:
+        """The number of pairs that one of the players plays."""
+        return min(self.pairs, _FEWER_PAIRS) if arm in _FEWER else self.pairs
+
 
 def _settings(size: Size) -> Iterator[Setting]:
     if size is Size.SMALL:
@@ -76,9 +82,10 @@ def _settings(size: Size) -> Iterator[Setting]:
         "chess, queen and knight",
         "chess",
         {
-            EXPLOIT: f"exploit:nodes=600000,rating=1500,trust=0.5,{maia}",
+            EXPLOIT: f"exploit:nodes=600000,rating=1500,our_rating=2300,trust=0.5,{maia}",
             STRONG: "strong:nodes=520000",
             OPPONENT_MODEL: f"opponent_model:nodes=2600000,rating=1500,{maia}",
+            TRAPPY_STRONG: "trappy_strong:nodes=520000",
         },
         tuple(f"human:model={{folder}}/maia-{level}.onnx,temperature=0.5" for level in (1100, 1500, 1900)),
         200,
@@ -88,18 +95,19 @@ def _settings(size: Size) -> Iterator[Setting]:
         "othello, three corners",
         "othello",
         {
-            EXPLOIT: "exploit:nodes=4000000,rating=1500,trust=0.5",
+            EXPLOIT: "exploit:nodes=4000000,rating=2000,our_rating=2300,trust=0.5",
             STRONG: "strong:nodes=4000000",
-            OPPONENT_MODEL: "opponent_model:nodes=5300000,rating=1500",
+            OPPONENT_MODEL: "opponent_model:nodes=5300000,rating=2000",
+            TRAPPY_STRONG: "trappy_strong:nodes=4000000",
         },
-        ("human:temperature=0.5", "human:plies=2,percent=3"),
+        ("human:temperature=0.5,rating=2300", "human:plies=4,percent=3"),
         200,
         "3-corners",
     )
-    arms = {EXPLOIT: f"exploit:nodes=500000,rating=1500,trust=0.5,{maia}"}
+    arms = {EXPLOIT: f"exploit:nodes=500000,rating=1500,our_rating=2300,trust=0.5,{maia}"}
     yield Setting("chess v strong, right", "chess", arms, ("strong:nodes=500000",), 100)
     for at, (mistake, pairs) in enumerate(((RIGHT, 100), *((each, 67) for each in _WRONG))):
-        arms = {EXPLOIT: "exploit:nodes=3000000,rating=2000,trust=0.5"}
+        arms = {EXPLOIT: "exploit:nodes=3000000,rating=2000,our_rating=2300,trust=0.5"}
         name = f"othello v strong, {mistake}"
         yield Setting(name, "othello", arms, ("strong:nodes=3000000",), pairs, "", mistake, 1000 * at)
 
@@ -110,7 +118,7 @@ class FullStrengthReach(Experiment):
     name: ClassVar = "full-strength"
     title: ClassVar = "Traps at full strength: what exploit brings and what it may cost"
     source: ClassVar = "this program's strategy exploit"
-    version: ClassVar = "3"
+    version: ClassVar = "4"
     needs: ClassVar = "the Maia networks maia-1100.onnx to maia-1900.onnx (`desdemona lab import-model`)"
 
     def jobs(self, size: Size) -> Sequence[Job]:
@@ -124,8 +132,7 @@ class FullStrengthReach(Experiment):
             for first in range(0, max(each.pairs for each in _settings(size)), _PAIRS_A_JOB)
             for setting in _settings(size)
             for arm in setting.arms
-            if (not setting.odds) is is_even
-            and first < (setting.pairs if arm != OPPONENT_MODEL else setting.pairs // 4)
+            if (not setting.odds) is is_even and first < setting.pairs_of(arm)
         ]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
@@ -154,7 +161,7 @@ class FullStrengthReach(Experiment):
             even = [found[each.name] for each in settings if not each.odds and each.mistake in mistakes]
             if even:
                 claims.append(_cost_claim(says, np.concatenate([each.of_pairs(EXPLOIT, 0) for each in even])))
-        return Report(tuple(claims), (_table(settings, found),), ())
+        return Report(tuple(claims), tuple(_tables(settings, found)), ())
 
 
 # --- Games ----------------------------------------------------------------------------------------------
@@ -260,6 +267,17 @@ class _Found:
                 games[arm] = pairs
         return cls(games)
 
+    def against(self, setting: Setting, kind: int) -> "_Found":
+        """The games against one of the opponents."""
+        count = len(setting.opponents)
+        return _Found(
+            {
+                arm: some
+                for arm, pairs in self.games.items()
+                if (some := {at: each for at, each in pairs.items() if at % count == kind})
+            }
+        )
+
     def of_pairs(self, arm: str, what: int) -> NDArray[np.float64]:
         """The mean of one of the numbers in each pair."""
         return np.array([each[:, what].mean() for each in self.games[arm].values()])
@@ -296,27 +314,41 @@ def _elo(points: NDArray[np.float64]) -> str:
     return f"{elo.value:+.0f} ({low} to {high})"
 
 
-def _table(settings: Sequence[Setting], found: Mapping[str, _Found]) -> Table:
+def _tables(settings: Sequence[Setting], found: Mapping[str, _Found]) -> Iterator[Table]:
+    yield _table("Games", [(each, each.name, found[each.name]) for each in settings])
+    several = [each for each in settings if len(each.opponents) > 1]
+    kinds = [
+        (each, f"{each.name}: {_short(opponent)}", found[each.name].against(each, kind))
+        for each in several
+        for kind, opponent in enumerate(each.opponents)
+    ]
+    if kinds:
+        yield _table("The same games by opponent", kinds)
+
+
+def _short(opponent: str) -> str:
+    return opponent.replace("{folder}/", "")
+
+
+def _table(title: str, parts: Sequence[tuple[Setting, str, _Found]]) -> Table:
     rows = []
-    for setting in settings:
-        known = found[setting.name]
+    for setting, name, known in parts:
         for arm, pairs in known.games.items():
             games = np.concatenate(list(pairs.values()))
-            score = mean_of(known.of_pairs(arm, 0))
             beyond = known.beyond(arm, STRONG, 0) if arm != STRONG else np.array([])
             rows.append(
                 (
-                    setting.name,
+                    name,
                     arm,
                     tally(games[:, 0]),
-                    percent(score),
+                    percent(mean_of(known.of_pairs(arm, 0))),
                     in_points(mean_of(beyond)) if len(beyond) else "",
                     _elo(known.of_pairs(arm, 0)),
                     discs(mean_of(known.of_pairs(arm, 1))) if setting.game == "othello" else "",
                 )
             )
     return Table(
-        "Games",
+        title,
         ("setting", "player", "games", "score, %", "minus strong, points", "Elo", "discs"),
         tuple(rows),
         "Every opening is played with both colours; intervals by opening.",

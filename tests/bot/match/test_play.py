@@ -27,6 +27,7 @@ from engine.human.shallow import ShallowOptions
 from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
+from engine.strategies.full_strength.exploit import EXPLOIT
 from engine.strategies.opponent_model import OPPONENT_MODEL
 from engine.strategies.standard import STANDARD
 from engine.verification import verify
@@ -422,6 +423,19 @@ def test_passes_are_played_for_other_programs() -> None:
     found = play_game(terms(), 0, Opening(position, ()), (a, b))
     assert found.moves == ("pass", "a3")
     assert len(a.asked) + len(b.asked) == 1
+
+
+def test_exploit_knows_what_a_score_is_worth_between_two_ratings() -> None:
+    pairs = []
+    for our_rating in (1600, 2300):
+        spec = OurSpec(text="x", kind=EXPLOIT, table_mb=1, rating=1500, our_rating=our_rating)
+        player = OurPlayer(spec, "othello", "")
+        player.new_game()
+        player.choose((), Allowance(nodes=1), StopFlag())
+        [(_, decision)] = player.decisions
+        assert decision.exploit is not None
+        pairs.append(decision.exploit.pair)
+    assert pairs[0] != pairs[1]
 
 
 def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytest.MonkeyPatch) -> None:

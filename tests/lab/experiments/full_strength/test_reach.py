@@ -56,7 +56,7 @@ def test_a_partial_run_begins_with_people() -> None:
     assert against_programs == sorted(against_programs)
     assert len(names) == len(set(names))
     few = [name for name in names if OPPONENT_MODEL in name and name.startswith("chess")]
-    assert len(few) == 10  # a quarter of the pairs
+    assert len(few) == 10  # of forty
 
 
 def results(exploit: float, strong: float) -> dict[str, dict[str, list[list[float]]]]:
@@ -81,10 +81,15 @@ def test_the_report_compares_the_same_openings() -> None:
     assert cost.verdict is ClaimVerdict.HOLDS
     assert cost.found.startswith("+0 (")
     assert cost.found.endswith("150 games")  # of all models that are wrong
-    [table] = report.tables
+    table, by_opponent = report.tables
     exploit = table.rows[0]
     assert exploit[:3] == (PEOPLE, "exploit", "+150 =50 -0")
     assert exploit[-1] == "+0.0 (+0.0 to +0.0)"
+    kinds = {row[0]: row[2] for row in by_opponent.rows if row[1] == "exploit"}
+    assert kinds == {  # of every five pairs, in turn three or two are against the first
+        f"{PEOPLE}: human:temperature=0.5,rating=2300": "+70 =30 -0",
+        f"{PEOPLE}: human:plies=4,percent=3": "+80 =20 -0",
+    }
 
 
 def test_nothing_yet_is_a_report() -> None:
