@@ -6,6 +6,9 @@ takes itself for a player of 2300. It never knows these people: in chess it beli
 and they are Maia 1100, 1500 and 1900 at another temperature; in Othello they are the bundled network at
 another rating and temperature, and a shallow search with noise.
 
+Against people of other kinds (other temperatures, shallow searches with noise, the strategy `like`, Stockfish
+of limited skill) `trappy_strong` plays, too.
+
 Against `strong` it plays from balanced openings. The model is right about people, or wrong: *uniform* (every
 reply alike), *unrelated* (the probabilities of people in random order, as if for another game) or *inverted*
 (the rating of a beginner for a strong opponent).
@@ -43,8 +46,8 @@ _WRONG = (UNIFORM, UNRELATED, INVERTED)
 _PAIRS_A_JOB = 5
 _SMALL_NODES = 3_000_000
 _BEGINNER = 800
+_MAIA = "model={folder}/maia-1500.onnx"
 _LEAST_ELO = -30
-_FEWER, _FEWER_PAIRS = {OPPONENT_MODEL, TRAPPY_STRONG}, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,51 +68,81 @@ class Setting:
     first_opening: int = 0
     """Number of the first balanced opening: settings that count together have different ones."""
 
+    fewer_pairs: int = 50
+    """The number of pairs that `opponent_model` and `trappy_strong` play."""
+
     def pairs_of(self, arm: str) -> int:
         """The number of pairs that one of the players plays."""
-        return min(self.pairs, _FEWER_PAIRS) if arm in _FEWER else self.pairs
+        return min(self.pairs, self.fewer_pairs) if arm in (OPPONENT_MODEL, TRAPPY_STRONG) else self.pairs
 
 
-def _settings(size: Size) -> Iterator[Setting]:
-    if size is Size.SMALL:
-        arms = {EXPLOIT: f"exploit:nodes={_SMALL_NODES}", STRONG: "strong:nodes=20000"}
-        yield Setting("othello, two corners", "othello", arms, ("human:temperature=0.5",), 1, "2-corners")
-        arms = {EXPLOIT: f"exploit:nodes={_SMALL_NODES},trust=0.5"}
-        yield Setting("othello v strong, uniform", "othello", arms, ("strong:nodes=20000",), 1, "", UNIFORM)
-        return
-    maia = "model={folder}/maia-1500.onnx"
-    yield Setting(
-        "chess, queen and knight",
-        "chess",
-        {
-            EXPLOIT: f"exploit:nodes=600000,rating=1500,our_rating=2300,trust=0.5,{maia}",
-            STRONG: "strong:nodes=520000",
-            OPPONENT_MODEL: f"opponent_model:nodes=2600000,rating=1500,{maia}",
-            TRAPPY_STRONG: "trappy_strong:nodes=520000",
-        },
-        tuple(f"human:model={{folder}}/maia-{level}.onnx,temperature=0.5" for level in (1100, 1500, 1900)),
-        200,
-        "queen+knight",
+def _small() -> Iterator[Setting]:
+    arms = {EXPLOIT: f"exploit:nodes={_SMALL_NODES}", STRONG: "strong:nodes=20000"}
+    yield Setting("othello, two corners", "othello", arms, ("human:temperature=0.5",), 1, "2-corners")
+    arms = {EXPLOIT: f"exploit:nodes={_SMALL_NODES},trust=0.5"}
+    yield Setting("othello v strong, uniform", "othello", arms, ("strong:nodes=20000",), 1, "", UNIFORM)
+
+
+_PLAYERS: Mapping[str, Mapping[str, str]] = {
+    "chess": {
+        EXPLOIT: f"exploit:nodes=600000,rating=1500,our_rating=2300,trust=0.5,{_MAIA}",
+        STRONG: "strong:nodes=520000",
+        OPPONENT_MODEL: f"opponent_model:nodes=2600000,rating=1500,{_MAIA}",
+        TRAPPY_STRONG: "trappy_strong:nodes=520000",
+    },
+    "othello": {
+        EXPLOIT: "exploit:nodes=4000000,rating=2000,our_rating=2300,trust=0.5",
+        STRONG: "strong:nodes=4000000",
+        OPPONENT_MODEL: "opponent_model:nodes=5300000,rating=2000",
+        TRAPPY_STRONG: "trappy_strong:nodes=4000000",
+    },
+}
+"""Our players against people, with nodes that take about the same processor time."""
+
+
+def _people() -> Iterator[Setting]:
+    """Games of the reach against people."""
+    people: tuple[str, ...] = tuple(
+        f"human:model={{folder}}/maia-{level}.onnx,temperature=0.5" for level in (1100, 1500, 1900)
     )
-    yield Setting(
-        "othello, three corners",
-        "othello",
-        {
-            EXPLOIT: "exploit:nodes=4000000,rating=2000,our_rating=2300,trust=0.5",
-            STRONG: "strong:nodes=4000000",
-            OPPONENT_MODEL: "opponent_model:nodes=5300000,rating=2000",
-            TRAPPY_STRONG: "trappy_strong:nodes=4000000",
-        },
-        ("human:temperature=0.5,rating=2300", "human:plies=4,percent=3"),
-        200,
-        "3-corners",
-    )
-    arms = {EXPLOIT: f"exploit:nodes=500000,rating=1500,our_rating=2300,trust=0.5,{maia}"}
+    yield Setting("chess, queen and knight", "chess", _PLAYERS["chess"], people, 200, "queen+knight")
+    people = ("human:temperature=0.5,rating=2300", "human:plies=4,percent=3")
+    yield Setting("othello, three corners", "othello", _PLAYERS["othello"], people, 200, "3-corners")
+
+
+def _programs() -> Iterator[Setting]:
+    """Games of the reach against a program."""
+    arms = {EXPLOIT: f"exploit:nodes=500000,rating=1500,our_rating=2300,trust=0.5,{_MAIA}"}
     yield Setting("chess v strong, right", "chess", arms, ("strong:nodes=500000",), 100)
     for at, (mistake, pairs) in enumerate(((RIGHT, 100), *((each, 67) for each in _WRONG))):
         arms = {EXPLOIT: "exploit:nodes=3000000,rating=2000,our_rating=2300,trust=0.5"}
         name = f"othello v strong, {mistake}"
         yield Setting(name, "othello", arms, ("strong:nodes=3000000",), pairs, "", mistake, 1000 * at)
+
+
+def _others() -> Iterator[Setting]:
+    """Games against people of other kinds."""
+    for game, odds, people in (
+        (
+            "chess",
+            "queen+knight",
+            (
+                "human:model={folder}/maia-1900.onnx",
+                "human:plies=4,percent=1",
+                "like:model={folder}/maia-1900.onnx,rating=1900",
+                "uci:stockfish; option.Threads=1; option.Skill Level=6; nodes=20000",
+            ),
+        ),
+        ("othello", "3-corners", ("human:rating=1900", "human:plies=2,percent=3", "like:rating=1900")),
+    ):
+        arms = {name: spec for name, spec in _PLAYERS[game].items() if name != OPPONENT_MODEL}
+        pairs = 50 * len(people)
+        yield Setting(f"{game}, other people", game, arms, people, pairs, odds, fewer_pairs=pairs)
+
+
+def _settings(size: Size) -> list[Setting]:
+    """All settings, the most important ones first."""
+    return [*_small()] if size is Size.SMALL else [*_people(), *_programs(), *_others()]
 
 
 class FullStrengthReach(Experiment):
@@ -119,20 +152,21 @@ class FullStrengthReach(Experiment):
     title: ClassVar = "Traps at full strength: what exploit brings and what it may cost"
     source: ClassVar = "this program's strategy exploit"
     version: ClassVar = "4"
-    needs: ClassVar = "the Maia networks maia-1100.onnx to maia-1900.onnx (`desdemona lab import-model`)"
+    needs: ClassVar = (
+        "the Maia networks maia-1100.onnx to maia-1900.onnx (`desdemona lab import-model`); and Stockfish"
+    )
 
     def jobs(self, size: Size) -> Sequence[Job]:
-        """See `Experiment.jobs`; in a partial run, the games against people come first."""
+        """See `Experiment.jobs`; each setting is played before the next."""
         return [
             Job(
                 _job(setting, arm, first),
                 {"setting": setting.name, "size": size.value, "arm": arm, "first": first},
             )
-            for is_even in (False, True)
-            for first in range(0, max(each.pairs for each in _settings(size)), _PAIRS_A_JOB)
             for setting in _settings(size)
+            for first in range(0, setting.pairs, _PAIRS_A_JOB)
             for arm in setting.arms
-            if (not setting.odds) is is_even and first < setting.pairs_of(arm)
+            if first < setting.pairs_of(arm)
         ]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
@@ -215,7 +249,7 @@ def _played(setting: Setting, arm: str, number: int, seed: int, folder: str) -> 
         depth=1000,  # the players set their own limits
         openings=f"seed {seed}",
         odds=setting.odds,
-        adjudication=AdjudicationRule(900, 6) if setting.game == "chess" else None,
+        adjudication=AdjudicationRule(900, 6) if setting.game == "chess" and not setting.odds else None,
     )
     opening = (
         odds_opening(setting.game, setting.odds, seed, number)

@@ -12,6 +12,7 @@ from lab.experiments.experiment_report import ClaimVerdict
 from lab.experiments.full_strength.reach import (
     INVERTED,
     OPPONENT_MODEL,
+    TRAPPY_STRONG,
     UNIFORM,
     UNRELATED,
     FullStrengthReach,
@@ -52,9 +53,12 @@ def test_a_model_is_wrong_as_it_says(mistake: str, ratings: list[int]) -> None:
 
 def test_a_partial_run_begins_with_people() -> None:
     names = [job.name for job in FullStrengthReach().jobs(Size.FULL)]
-    against_programs = [" v strong" in name for name in names]
-    assert against_programs == sorted(against_programs)
+    parts = [2 * ("other people" in name) + (" v strong" in name) for name in names]
+    assert parts == sorted(parts)
+    assert set(parts) == {0, 1, 2}
     assert len(names) == len(set(names))
+    traps = [name for name in names if "other people" in name and TRAPPY_STRONG in name]
+    assert len(traps) == 70  # a hundred games against each of seven
     few = [name for name in names if OPPONENT_MODEL in name and name.startswith("chess")]
     assert len(few) == 10  # of forty
 
