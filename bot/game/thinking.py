@@ -60,7 +60,7 @@ HOLD_MARGIN_S = 0.1
 time), so that storing the decision does not delay the move."""
 
 _CASUAL = ExploitParams(bait_percent=10)
-"""In casual games, exploit likes baits for their own sake."""
+"""In casual games a bait counts in itself."""
 _MAX_THREADS = 8
 """Maximum threads of one strong search on idle cores: more threads gain little, and each costs every
 thread of the pool several MB."""

@@ -47,8 +47,8 @@ _lock = threading.Lock()
 _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
 """Sessions, keyed by the checksum of their file. A session is large and thread-safe, so all users of a file
 share one."""
-_runs: dict[int, tuple[float, Any]] = {}
-"""What runs: until when it may, and its options."""
+_runs: dict[Any, float] = {}
+"""Until when each run may take, by its options."""
 
 
 def _watch() -> None:
@@ -56,7 +56,7 @@ def _watch() -> None:
     while True:
         time.sleep(_WATCH_S)
         now_s = time.monotonic()
-        for until_s, options in list(_runs.values()):
+        for options, until_s in list(_runs.items()):
             if now_s > until_s:
                 options.terminate = True
 
@@ -208,7 +208,7 @@ class OnnxNetwork:
             raise BadModel(f"{self.where}: it lately took longer than {MAX_RUN_S:g} s")
         self.start()
         options = onnxruntime.RunOptions()
-        _runs[id(options)] = time.monotonic() + MAX_RUN_S, options
+        _runs[options] = time.monotonic() + MAX_RUN_S
         try:
             (values,) = self._session.run([output], dict(inputs), options)
         except Exception as error:  # as above
@@ -217,7 +217,7 @@ class OnnxNetwork:
                 raise BadModel(f"{self.where}: no answer in {MAX_RUN_S:g} s") from None
             raise BadModel(f"{self.where}: cannot be run: {_first_line(error)}") from None
         finally:
-            del _runs[id(options)]
+            del _runs[options]
         if not isinstance(values, np.ndarray) or values.dtype != np.float32:
             raise BadModel(f"{self.where}: its output {output} is not in single precision")
         if not np.isfinite(values).all():

@@ -67,7 +67,6 @@ class Setting:
     """How the model of people is wrong."""
     first_opening: int = 0
     """Number of the first balanced opening: settings that count together have different ones."""
-
     fewer_pairs: int = 50
     """The number of pairs that `opponent_model` and `trappy_strong` play."""
 
@@ -352,16 +351,12 @@ def _tables(settings: Sequence[Setting], found: Mapping[str, _Found]) -> Iterato
     yield _table("Games", [(each, each.name, found[each.name]) for each in settings])
     several = [each for each in settings if len(each.opponents) > 1]
     kinds = [
-        (each, f"{each.name}: {_short(opponent)}", found[each.name].against(each, kind))
+        (each, f"{each.name}: {opponent.replace('{folder}/', '')}", found[each.name].against(each, kind))
         for each in several
         for kind, opponent in enumerate(each.opponents)
     ]
     if kinds:
         yield _table("The same games by opponent", kinds)
-
-
-def _short(opponent: str) -> str:
-    return opponent.replace("{folder}/", "")
 
 
 def _table(title: str, parts: Sequence[tuple[Setting, str, _Found]]) -> Table:

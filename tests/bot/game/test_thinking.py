@@ -212,17 +212,23 @@ async def test_a_model_of_people_that_raises() -> None:
     verify(decision)
 
 
+def watched(name: str, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What each player that thinks is given under this name."""
+    seen = []
+
+    def make(*arguments: Any, **more: Any) -> MoveChooser:
+        seen.append(more[name])
+        return MoveChooser(*arguments, **more)
+
+    monkeypatch.setattr(thinking, "MoveChooser", make)
+    return seen
+
+
 @pytest.mark.parametrize("proof", [True, False])
 async def test_preferred_moves_are_proved_unless_the_settings_say_otherwise(
     proof: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = []
-
-    def make(*arguments: Any, **more: Any) -> MoveChooser:
-        seen.append(more["proves"])
-        return MoveChooser(*arguments, **more)
-
-    monkeypatch.setattr(thinking, "MoveChooser", make)
+    seen = watched("proves", monkeypatch)
     async with scene() as found:
         found.searcher.open.set()
         settings = found.given.config.model_copy(update={"trap": TrapConfig(proof=proof)})
@@ -233,13 +239,7 @@ async def test_preferred_moves_are_proved_unless_the_settings_say_otherwise(
 
 @pytest.mark.parametrize("rated", [True, False])
 async def test_baits_count_in_casual_games(rated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-
-    def make(*arguments: Any, **more: Any) -> MoveChooser:
-        seen.append(more["exploit"])
-        return MoveChooser(*arguments, **more)
-
-    monkeypatch.setattr(thinking, "MoveChooser", make)
+    seen = watched("exploit", monkeypatch)
     async with scene() as found:
         found.searcher.open.set()
         await found.decide(rated=rated)
