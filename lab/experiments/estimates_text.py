@@ -1,7 +1,7 @@
 """Estimates with intervals, their formatting in reports, and verdicts on claims about means."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -71,8 +71,9 @@ def in_points(found: MeanEstimate) -> str:
 
 
 def percent(found: MeanEstimate) -> str:
-    """Format a mean proportion as a percentage."""
-    return with_interval(found, 100, 1)
+    """Format a mean proportion as a percentage; few values may have a wider interval than 0 to 1."""
+    within = replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+    return with_interval(within, 100, 1)
 
 
 def with_interval(found: MeanEstimate, times: float = 1, digits: int = 2, sign: str = "") -> str:

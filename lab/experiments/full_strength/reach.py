@@ -150,7 +150,7 @@ class FullStrengthReach(Experiment):
     name: ClassVar = "full-strength"
     title: ClassVar = "Traps at full strength: what exploit brings and what it may cost"
     source: ClassVar = "this program's strategy exploit"
-    version: ClassVar = "4"
+    version: ClassVar = "5"
     needs: ClassVar = (
         "the Maia networks maia-1100.onnx to maia-1900.onnx (`desdemona lab import-model`); and Stockfish"
     )

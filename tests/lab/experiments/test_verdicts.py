@@ -10,6 +10,7 @@ from lab.experiments.estimates_text import (
     MeanEstimate,
     in_points,
     mean_of,
+    percent,
     share_percent,
     verdict_above,
     with_interval,
@@ -48,6 +49,7 @@ def test_estimates_without_an_interval() -> None:
     assert [each.has_interval for each in (nothing, one, two)] == [False, False, True]
     assert [with_interval(each, 1, 1) for each in (nothing, one, -one)] == ["-", "1.0", "-1.0"]
     assert in_points(two) == "+150.0 (-485.3 to +785.3)"
+    assert percent(mean_of(np.array([1.0, 1.0, 0.5]))) == "83.3 (11.6 to 100.0)"  # no share is greater
     assert verdict_above((one,), 0.0) is OPEN
     assert [share_percent(share(n, 2 * n)) for n in (0, 50)] == ["-", "50.0 (40.4 to 59.6)"]
 
