@@ -197,15 +197,18 @@ class ContenderChoice(ABC):
         return self._game.play(self._context.root, self._game.parse_move(self._context.root, move))
 
     def _think(self, decision: Decision, share: float) -> Decision:
-        """The decision with the best move by the selective search."""
+        """The decision with the best move by the selective search, unless it was found by a deeper one."""
         until, now_s = self.until(share), self._context.stop.now_s()
         if until.limits.time_s is not None:
             left_s = max(MIN_SEARCH_S, until.limits.time_s - (now_s - until.began_s))
             until = replace(until, limits=replace(until.limits, time_s=left_s), began_s=now_s)
         try:
-            return think(until, self._searcher, decision, 0, self._context.use.strong.depth)
+            found = think(until, self._searcher, decision, 0, self._context.use.strong.depth)
         except Stopped:
             return self._context.with_exact_choice(decision)
+        before, now = decision.pick, found.pick
+        is_shallower = before is not None and now is not None and now.depth < before.depth and not now.solved
+        return decision if is_shallower else found
 
 
 STRONG = Strong(name="strong")
