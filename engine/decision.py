@@ -483,9 +483,9 @@ class ExploitUse:
     the flat scale."""
     is_solved: bool = False
     """Whether the search solved the game: only moves of equal result are contenders."""
-    own_scale_in_doubt: bool = False
-    """Whether a loss counts on the game's own scale as far as the model is not trusted; false in older
-    records."""
+    counts_own_scale: bool = False
+    """Whether losses on the game's own scale count, too: in values, as far as the model is not trusted, and
+    as a limit. False in older records."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from engine.human.opponent_model_search import Background
 from engine.human.person_prior import estimated_side_time_s
 from engine.lookup.source import LookupMove, SingleMoveSource
 from engine.move_chooser import MoveChooser, fallback_decision
+from engine.opponents.exploit_value import given_up
 from engine.opponents.pair_value import PairRatings
 from engine.opponents.trust import ExploitFacts
 from engine.params import ExploitParams, RandomisedParams
@@ -504,13 +505,16 @@ class GameThinker:
         if not game.legal_moves(position):
             return
         at = PositionToMove(after.stored, game, position, (*after.moves, reply))
+        facts = self._facts  # without the reply that is expected
+        if facts is not None and decision.exploit is not None:
+            facts = facts._replace(spent=facts.spent + given_up(decision.exploit, decision.move))
         search = MoveSearch(
             self._services,
             at,
             self._avoidance(at),
             known=known,
             seed=self._seed(at),
-            facts=self._facts,  # without the reply that is expected
+            facts=facts,
         )
         left_s = turn.remaining_s - (clock() - turn.received_at) + (at.stored.clock_increment_s or 0)
         search.begin(Turn(max(0.0, left_s - self._services.server.lag_s), None))

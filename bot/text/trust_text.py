@@ -4,6 +4,8 @@ from bot.base.rounding import percent, plural
 from engine.opponents.exploit_value import MIN_ANALYSIS_TRUST
 from engine.opponents.trust import UNKNOWN, ExploitFacts
 
+_PLAYS_BEST = f"Below {percent(MIN_ANALYSIS_TRUST)} the bot plays the best moves, whatever the model says."
+
 
 def trust_text(facts: ExploitFacts | None, *, is_bot: bool, rating: int | None) -> str:
     """One or two sentences for the operator.
@@ -16,7 +18,7 @@ def trust_text(facts: ExploitFacts | None, *, is_bot: bool, rating: int | None) 
     if is_bot:
         return f"Trust {percent(0)}: the site says that this is a program."
     if facts is None or (not facts.replies and facts.prior == UNKNOWN):
-        return f"Trust {percent(UNKNOWN)}: nothing is known of this person yet."
+        return f"Trust {percent(UNKNOWN)}: nothing is known of this person yet. {_PLAYS_BEST}"
     said = f"Trust {percent(facts.trust)}"
     if not facts.replies:
         said += ", as after an earlier game: no reply says more yet."
@@ -28,5 +30,5 @@ def trust_text(facts: ExploitFacts | None, *, is_bot: bool, rating: int | None) 
         over = plural(facts.replies, "reply", "replies")
         said += f" ({percent(facts.prior)} before): over {over} the moves fit {better} better than {worse}."
     if facts.trust < MIN_ANALYSIS_TRUST:
-        said += f" Below {percent(MIN_ANALYSIS_TRUST)} the bot plays the best moves, whatever the model says."
+        said += f" {_PLAYS_BEST}"
     return said

@@ -22,6 +22,8 @@ TEMPERATURES = (20.0, 100.0, 300.0, 1000.0)
 score."""
 OTHERS = 0.05
 """The alternative's probability of all replies together that were not weighed."""
+_MIN_DEPTH = 4
+"""Least depth of the replies' scores, in plies, that tell good play."""
 MIN_P = 0.005
 """Probability of a reply that a model excludes: no model is that sure."""
 MAX_EVIDENCE = math.log(10)
@@ -79,24 +81,25 @@ def reply_evidence(use: ExploitUse, move: str, reply: str) -> float | None:
         reply: The reply that was played.
 
     Returns:
-        The evidence; None if there is none, because the replies were not weighed, or there is only one.
+        The evidence; None if there is none, because the replies were not weighed, or by few plies, or there
+        is only one.
     """
     weighed = next((each for each in use.contenders if each.move == move), None)
-    if weighed is None or len(weighed.replies) < 2:
+    if weighed is None or len(weighed.replies) < 2 or use.reply_depth < _MIN_DEPTH:
         return None
     # Compared with the best reply, as in an even game: far ahead or behind, all replies would seem alike.
     best_centi = min(each.score_centi for each in weighed.replies)
     values = [-expected_score(each.score_centi - best_centi, use.scale_centi) for each in weighed.replies]
     at = next((number for number, each in enumerate(weighed.replies) if each.reply == reply), None)
     rest = 1 - math.fsum(each.probability for each in weighed.replies)
-    if at is None:  # neither likely nor the best
+    if at is None:  # neither likely nor the best: people play such moves more often than good players
         p, q = rest, OTHERS
     else:
-        shares = []
+        by_temperature = []
         for temperature in TEMPERATURES:
             weights = [math.exp((value - max(values)) / temperature) for value in values]
-            shares.append(weights[at] / math.fsum(weights))
-        p, q = weighed.replies[at].probability, (1 - OTHERS) * math.fsum(shares) / len(shares)
+            by_temperature.append(weights[at] / math.fsum(weights))
+        p, q = weighed.replies[at].probability, (1 - OTHERS) * math.fsum(by_temperature) / len(TEMPERATURES)
     return max(-MAX_EVIDENCE, min(MAX_EVIDENCE, math.log(max(MIN_P, p) / max(MIN_P, q))))
 
 
@@ -111,8 +114,8 @@ def trust_after(prior: float, evidence: Iterable[float]) -> float:
         return prior
     trust = _bounded(prior)
     for each in evidence:
-        odds = trust / (1 - trust) * math.exp(each)
-        trust = _bounded(odds / (1 + odds))
+        ratio = trust / (1 - trust) * math.exp(each)
+        trust = _bounded(ratio / (1 + ratio))
     return trust
 
 

@@ -207,8 +207,9 @@ class ContenderChoice(ABC):
         except Stopped:
             return self._context.with_exact_choice(decision)
         before, now = decision.pick, found.pick
-        is_shallower = before is not None and now is not None and now.depth < before.depth and not now.solved
-        return decision if is_shallower else found
+        if before is None or now is None or (before.solved, before.depth) <= (now.solved, now.depth):
+            return found
+        return decision
 
 
 STRONG = Strong(name="strong")

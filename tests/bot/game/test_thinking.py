@@ -18,13 +18,17 @@ from bot.game.game_runner import GameRunner
 from bot.game.services import GameServices
 from bot.game.thinking import GameThinker, MoveSearch, PositionToMove, Turn, expected_reply
 from bot.threads import search_pool
+from bot.threads.exploit_facts import ExploitMemory
 from bot.threads.fair_queue import JobRank
 from bot.threads.search_pool import JobStop, SearchPool
-from engine.decision import Decision, DirectMove, Person, SearchMode
+from engine.decision import Contender, ContenderCheck, Decision, DirectMove, ExploitUse, Person, SearchMode
 from engine.game import WIN_CENTI, positions
 from engine.games import get_rules
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
+from engine.opponents.exploit_value import given_up
+from engine.opponents.trust import ExploitFacts
+from engine.params import ExploitParams
 from engine.person.pace import MAX_CLOCK_SHARE, thinking_time_s
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.search.reference import ReferenceSearcher
@@ -423,6 +427,41 @@ async def test_a_position_has_one_seed_on_our_time_and_on_theirs(monkeypatch: py
     start, ahead, again = seeds
     assert None not in seeds
     assert ahead == again != start
+
+
+async def test_pondering_knows_what_the_last_move_gave_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = []
+
+    class Recorded(MoveSearch):
+        def __init__(self, *about: Any, **more: Any) -> None:
+            super().__init__(*about, **more)
+            facts.append(more["facts"])
+
+    async def known(*_: object) -> ExploitFacts:
+        return ExploitFacts(0.8, 100.0)
+
+    monkeypatch.setattr(thinking, "MoveSearch", Recorded)
+    monkeypatch.setattr(ExploitMemory, "facts", known)
+    async with scene() as found:
+        found.searcher.open.set()
+        stored = replace(LIVE, strategy="exploit")
+        first = await found.mind.decide(at(stored, START), 60.0, found.clock())
+        use = ExploitUse(
+            ExploitParams(),
+            trust=0.8,
+            spent=100.0,
+            scale_centi=100.0,
+            root_centi=10,
+            contenders=(Contender("other", 10, (), 5000.0), Contender(first.move, 0, (), 5500.0)),
+            check=ContenderCheck(first.move, 0, 10, 12, stood=True),
+        )
+        after = GAME.play(START, GAME.parse_move(START, first.move))
+        found.mind.start_pondering(at(stored, after, (first.move,)), replace(first, exploit=use))
+        found.mind.forget()
+    now, ahead = facts
+    assert now == ExploitFacts(0.8, 100.0)
+    assert ahead == now._replace(spent=100.0 + given_up(use, first.move))
+    assert ahead.spent > now.spent
 
 
 async def test_a_slow_game_whose_time_is_spent_answers_with_its_best() -> None:

@@ -2,20 +2,28 @@
 
 import pytest
 
+from bot.base.rounding import percent
 from bot.text.trust_text import trust_text
+from engine.opponents.exploit_value import MIN_ANALYSIS_TRUST
 from engine.opponents.trust import UNKNOWN, ExploitFacts
+
+PLAYS_BEST = f" Below {percent(MIN_ANALYSIS_TRUST)} the bot plays the best moves, whatever the model says."
 
 
 @pytest.mark.parametrize(
     ("facts", "rating", "says"),
     [
-        (None, 1500, "Trust 50 %: nothing is known of this person yet."),
-        (ExploitFacts(UNKNOWN, 0.0, UNKNOWN), 1500, "Trust 50 %: nothing is known of this person yet."),
+        (None, 1500, f"Trust 50 %: nothing is known of this person yet.{PLAYS_BEST}"),
+        (
+            ExploitFacts(UNKNOWN, 0.0, UNKNOWN),
+            1500,
+            f"Trust 50 %: nothing is known of this person yet.{PLAYS_BEST}",
+        ),
         (
             ExploitFacts(0.44, 9.0, UNKNOWN, 21),
             1500,
             "Trust 44 % (50 % before): over 21 replies the moves fit good play better than the model of a "
-            "person rated 1500.",
+            f"person rated 1500.{PLAYS_BEST}",
         ),
         (
             ExploitFacts(0.98, 0.0, 0.98, 1),  # its limit
@@ -25,8 +33,7 @@ from engine.opponents.trust import UNKNOWN, ExploitFacts
         (
             ExploitFacts(0.1, 0.0, 0.1, 0),
             None,
-            "Trust 10 %, as after an earlier game: no reply says more yet. Below 40 % the bot plays the best "
-            "moves, whatever the model says.",
+            f"Trust 10 %, as after an earlier game: no reply says more yet.{PLAYS_BEST}",
         ),
     ],
 )

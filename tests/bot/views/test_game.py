@@ -194,7 +194,7 @@ async def test_the_trust_is_shown_with_its_reason(database: Database, visitor: V
     assert (told["trust"]["before"], told["trust"]["replies"]) == (0.5, 1)
     said = (
         f"rust {percent(told['trust']['after'])} (50 % before): {says} {game.opponent_rating}. "
-        "Below 40 % the bot plays the best moves, whatever the model says."
+        "Below 70 % the bot plays the best moves, whatever the model says."
     )
     assert f"T{said}" in await visitor.text(f"/dash/games/{game.id}")
     assert f"Othello: t{said}" in await visitor.text("/dash/opponent?site=arena&id=anna")

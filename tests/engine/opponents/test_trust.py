@@ -27,7 +27,7 @@ from engine.params import ExploitParams
 SCALE = 100.0
 GOOD, BAD = 0, 150
 """Our scores after the best reply and after an error."""
-USE = ExploitUse(ExploitParams(), 1.0, 0.0, SCALE, 0)
+USE = ExploitUse(ExploitParams(), 1.0, 0.0, SCALE, 0, reply_depth=4)
 
 
 def weighed(*replies: tuple[str, float, int]) -> ExploitUse:
@@ -68,12 +68,13 @@ def test_no_evidence() -> None:
     assert reply_evidence(weighed(("only", 1.0, GOOD)), "m", "only") is None
     assert reply_evidence(USE, "m", "bad") is None
     assert reply_evidence(TRAP, "other", "bad") is None
+    assert reply_evidence(replace(TRAP, reply_depth=3), "m", "bad") is None
 
 
 @given(st.lists(st.floats(-0.1, 0.1), max_size=20), st.floats(0.5, 0.8))
 def test_the_trust_is_a_posterior(some: list[float], prior: float) -> None:
-    odds = prior / (1 - prior) * math.exp(math.fsum(some))
-    assert trust_after(prior, some) == pytest.approx(odds / (1 + odds), rel=1e-6, abs=1e-9)
+    ratio = prior / (1 - prior) * math.exp(math.fsum(some))
+    assert trust_after(prior, some) == pytest.approx(ratio / (1 + ratio), rel=1e-6, abs=1e-9)
 
 
 @given(st.lists(st.floats(-MAX_EVIDENCE, MAX_EVIDENCE), max_size=60), st.floats(0.01, 0.99))
