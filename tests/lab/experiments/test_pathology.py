@@ -91,7 +91,7 @@ def test_a_fall_beyond_chance_is_pathology() -> None:
     assert (
         verdicts["When H sees level 10 of 12 at her first move, N wins 66 of 100 games"] is ClaimVerdict.FAILS
     )
-    assert report.tables[0].rows[0][4:] == ("75.0 (-242.7 to 392.7)", "-")
+    assert report.tables[0].rows[0][4:] == ("75.0 (0.0 to 100.0)", "-")
     assert "50.0 (35.2 to 64.8)" in report_text(report)
     assert report_json(report)["charts"][0]["name"] == "figure-3"
 

@@ -400,7 +400,8 @@ def _trust(first: Row) -> str:
     """Nobody has met exploit."""
     if first["is_program"]:
         return "Trust 0 %: the site says that this is a program."
-    return "Trust 50 %: nothing is known of this person yet."
+    said = "Trust 50 %: nothing is known of this person yet."
+    return f"{said} Below 70 % the bot plays the best moves, whatever the model says."
 
 
 def _is_of_depths(line: str) -> bool:
