@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from engine.decision import ExploitUse
 from engine.expected import expected_score
-from engine.opponents.exploit_value import given_up
+from engine.opponents.exploit_value import MIN_ERROR_DEPTH, given_up
 
 UNKNOWN = 0.5
 """Trust in the model of a person of whom nothing is known."""
@@ -22,8 +22,6 @@ TEMPERATURES = (20.0, 100.0, 300.0, 1000.0)
 score."""
 OTHERS = 0.05
 """The alternative's probability of all replies together that were not weighed."""
-_MIN_DEPTH = 4
-"""Least depth of the replies' scores, in plies, that tell good play."""
 MIN_P = 0.005
 """Probability of a reply that a model excludes: no model is that sure."""
 MAX_EVIDENCE = math.log(10)
@@ -85,7 +83,7 @@ def reply_evidence(use: ExploitUse, move: str, reply: str) -> float | None:
         is only one.
     """
     weighed = next((each for each in use.contenders if each.move == move), None)
-    if weighed is None or len(weighed.replies) < 2 or use.reply_depth < _MIN_DEPTH:
+    if weighed is None or len(weighed.replies) < 2 or use.reply_depth < MIN_ERROR_DEPTH:
         return None
     # Compared with the best reply, as in an even game: far ahead or behind, all replies would seem alike.
     best_centi = min(each.score_centi for each in weighed.replies)

@@ -21,14 +21,13 @@ from bot.threads import search_pool
 from bot.threads.exploit_facts import ExploitMemory
 from bot.threads.fair_queue import JobRank
 from bot.threads.search_pool import JobStop, SearchPool
-from engine.decision import Contender, ContenderCheck, Decision, DirectMove, ExploitUse, Person, SearchMode
+from engine.decision import Decision, DirectMove, Person, SearchMode
 from engine.game import WIN_CENTI, positions
 from engine.games import get_rules
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
 from engine.opponents.exploit_value import given_up
 from engine.opponents.trust import ExploitFacts
-from engine.params import ExploitParams
 from engine.person.pace import MAX_CLOCK_SHARE, thinking_time_s
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.search.reference import ReferenceSearcher
@@ -50,6 +49,7 @@ from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, service
 from tests.bot.ledger_samples import check_books, stored_decisions
 from tests.engine.human.fakes import FakeModel, OneModel
 from tests.patience import PATIENCE_S
+from tests.storage.ledger.test_exploit_facts import USE
 from tests.storage.samples import NEW_GAME
 
 GAME = get_rules("tictactoe")
@@ -141,6 +141,13 @@ class Scene:
         stored = replace(LIVE, **changes)
         return await (mind or self.mind).decide(at(stored, position), 60.0, self.clock())
 
+    def ponder(self, stored: StoredGame, first: Decision) -> Any:
+        """Begin to think on the reply to the first move, and forget it; the position after that move."""
+        after = GAME.play(START, GAME.parse_move(START, first.move))
+        self.mind.start_pondering(at(stored, after, (first.move,)), first)
+        self.mind.forget()
+        return after
+
     async def first_move(self) -> tuple[Any, Any]:
         """Decide on the first move, and begin to think about the second.
 
@@ -216,15 +223,15 @@ async def test_a_model_of_people_that_raises() -> None:
     verify(decision)
 
 
-def watched(name: str, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What each player that thinks is given under this name."""
+def watched(name: str, monkeypatch: pytest.MonkeyPatch, kind: type[Any] = MoveChooser) -> list[Any]:
+    """What each player, or search, is given under this name."""
     seen = []
 
-    def make(*arguments: Any, **more: Any) -> MoveChooser:
+    def make(*arguments: Any, **more: Any) -> Any:
         seen.append(more[name])
-        return MoveChooser(*arguments, **more)
+        return kind(*arguments, **more)
 
-    monkeypatch.setattr(thinking, "MoveChooser", make)
+    monkeypatch.setattr(thinking, kind.__name__, make)
     return seen
 
 
@@ -401,25 +408,16 @@ async def test_a_pause_costs_no_time_and_is_no_excuse_for_more() -> None:
 
 
 async def test_a_position_has_one_seed_on_our_time_and_on_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
-    seeds = []
-
-    class Recorded(MoveSearch):
-        def __init__(self, *about: Any, seed: int | None, **more: Any) -> None:
-            super().__init__(*about, seed=seed, **more)
-            seeds.append(seed)
-
     async def none_known(*_: object) -> dict[tuple[int, str], int]:
         return {}
 
-    monkeypatch.setattr(thinking, "MoveSearch", Recorded)
+    seeds = watched("seed", monkeypatch, MoveSearch)
     monkeypatch.setattr(GameThinker, "_known_seeds", none_known)
     async with scene() as found:
         found.searcher.open.set()
         stored = replace(LIVE, strategy="randomised")
         first = await found.mind.decide(at(stored, START), 60.0, found.clock())
-        after = GAME.play(START, GAME.parse_move(START, first.move))
-        found.mind.start_pondering(at(stored, after, (first.move,)), first)
-        found.mind.forget()
+        after = found.ponder(stored, first)
         reply = expected_reply(first)
         assert reply is not None
         here = GAME.play(after, GAME.parse_move(after, reply))
@@ -430,34 +428,20 @@ async def test_a_position_has_one_seed_on_our_time_and_on_theirs(monkeypatch: py
 
 
 async def test_pondering_knows_what_the_last_move_gave_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = []
-
-    class Recorded(MoveSearch):
-        def __init__(self, *about: Any, **more: Any) -> None:
-            super().__init__(*about, **more)
-            facts.append(more["facts"])
-
     async def known(*_: object) -> ExploitFacts:
         return ExploitFacts(0.8, 100.0)
 
-    monkeypatch.setattr(thinking, "MoveSearch", Recorded)
+    facts = watched("facts", monkeypatch, MoveSearch)
     monkeypatch.setattr(ExploitMemory, "facts", known)
     async with scene() as found:
         found.searcher.open.set()
         stored = replace(LIVE, strategy="exploit")
         first = await found.mind.decide(at(stored, START), 60.0, found.clock())
-        use = ExploitUse(
-            ExploitParams(),
-            trust=0.8,
-            spent=100.0,
-            scale_centi=100.0,
-            root_centi=10,
-            contenders=(Contender("other", 10, (), 5000.0), Contender(first.move, 0, (), 5500.0)),
-            check=ContenderCheck(first.move, 0, 10, 12, stood=True),
-        )
-        after = GAME.play(START, GAME.parse_move(START, first.move))
-        found.mind.start_pondering(at(stored, after, (first.move,)), replace(first, exploit=use))
-        found.mind.forget()
+        best, other = USE.contenders
+        assert USE.check is not None
+        check = replace(USE.check, preferred=first.move)
+        use = replace(USE, contenders=(best, replace(other, move=first.move)), check=check)
+        found.ponder(stored, replace(first, exploit=use))
     now, ahead = facts
     assert now == ExploitFacts(0.8, 100.0)
     assert ahead == now._replace(spent=100.0 + given_up(use, first.move))
