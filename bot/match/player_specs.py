@@ -458,7 +458,6 @@ _OUR_KEYS: Mapping[str, _Key] = {
     "trust": _Key(_share, audience=_EXPLOITING),
     "exploit_percent": _Key(_number, "budget_percent", _Part.EXPLOIT, _EXPLOITING),
     "bank_percent": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
-    "flatness": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
     "margin_percent": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
     "cap_percent": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),
     "cost_factor": _Key(_number, "", _Part.EXPLOIT, _EXPLOITING),

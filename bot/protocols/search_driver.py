@@ -2,6 +2,7 @@
 
 With a clock, it chooses moves as the bot does on a server (`engine.move_chooser.MoveChooser`). Only
 ``strong`` differs: here it need not judge the opponent's replies, so it spends all its time on the search.
+Depth by depth, ``exploit`` and ``trappy_strong`` search like ``strong``.
 """
 
 import logging
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from bot.protocols.weighed_moves import WeighedMoves
 from engine.decision import Candidate, Decision
 from engine.game import WIN_CENTI, Game, Move, margin_centi
 from engine.human.model import BadModel
@@ -120,14 +122,16 @@ class SearchDriver:
         self._table_mb = 0
         self._models: tuple[ModelRegistry, GameModels] | None = None
         self.background = Background()
-        """The earlier positions and the opponent, for strategies that use a human-move model."""
+        """The earlier positions, the opponent, and the trust at the game's start, for strategies that use a
+        human-move model."""
+        self._weighed = WeighedMoves(game)
         self.on_notice: Callable[[str], None] = lambda _: None
         """Called with messages for the user, each once."""
         self._notices: set[str] = set()
 
     def forget(self) -> None:
-        """Clear the transposition table for a new game."""
-        self._searcher = None
+        """Clear the transposition table, and what is known of the opponent, for a new game."""
+        self._searcher, self._weighed = None, WeighedMoves(self.game)
 
     @property
     def searcher(self) -> Searcher:
@@ -204,12 +208,17 @@ class SearchDriver:
             return self._fallback(position, limits, stop, (), error)
 
     def _decide(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport:
-        if self._is_selective:
+        strategy, background, began = self.settings.strategy, self.background, time.monotonic()
+        if self._is_selective and not strategy.sets_traps:
             report = self.find_known_move(position) or self._strong(position, limits, stop)
             if report is not None:
                 return report
-        began = time.monotonic()
-        decision = self._player().choose(position, limits, stop, background=self.background)
+        game = (*background.before, position)
+        if strategy.weighs_errors:
+            facts = self._weighed.facts(background.trust, game)
+            background = replace(background, trust=facts.trust, spent=facts.spent)
+        decision = self._player().choose(position, limits, stop, background=background)
+        self._weighed.add(game, decision)
         return self._report(decision, began)
 
     def _fallback(

@@ -33,6 +33,7 @@ from engine.decision import Person
 from engine.errors import BadSettings
 from engine.game import WIN_CENTI, BadPosition, IllegalMove, continued_position, positions, replay
 from engine.human.opponent_model_search import Background
+from engine.opponents.trust import UNKNOWN
 from engine.params import Assessment, DecidedScores, Scale
 from engine.protocols.uci import shift_ranks
 from engine.strategies.registry import own_strategies, strategy_named
@@ -377,13 +378,14 @@ class Uci:
 
         search.on_hit = hit if go.is_ponder else None
         begun, moves, person = self._begun, self._moves, self._person(go, position)
+        trust = 0.0 if self._opponent_words()[2:3] == ["computer"] else UNKNOWN
 
         def job() -> None:
             self._driver.settings = settings
             try:
                 if settings.strategy.models_opponent:
                     *before, _ = positions(self._game, moves, begun)
-                    self._driver.background = Background(tuple(before), person)
+                    self._driver.background = Background(tuple(before), person, trust=trust)
                 self._think(search, position, go, limits, lines, wanted)
             except (
                 Exception
@@ -441,10 +443,13 @@ class Uci:
             left, unit_s = "opptime", 0.001 if self._is_on("usemillisec") else 1.0
         else:
             left, unit_s = ("btime", "wtime")[side], 0.001
-        # Title, rating, "computer" or "human", name; "none" where there is no title or rating.
-        words = self._values.get("uci_opponent", "").split()
+        words = self._opponent_words()
         rating = int(words[1]) if len(words) > 1 and re.fullmatch(r"\d{1,4}", words[1]) else None
         return Person(rating, unit_s * max(0, go.numbers[left]) if left in go.numbers else None)
+
+    def _opponent_words(self) -> list[str]:
+        """Title, rating, "computer" or "human", name; "none" where there is no title or rating."""
+        return self._values.get("uci_opponent", "").split()
 
     def _think(
         self,

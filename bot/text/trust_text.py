@@ -24,9 +24,7 @@ def trust_text(facts: ExploitFacts | None, *, is_bot: bool, rating: int | None) 
         said += ", as after an earlier game: no reply says more yet."
     else:
         model = "the model of people" if rating is None else f"the model of a person rated {rating}"
-        # At its limits the trust stays the same.
-        is_model_better = facts.trust > facts.prior or facts.trust == facts.prior > UNKNOWN
-        better, worse = (model, "good play") if is_model_better else ("good play", model)
+        better, worse = (model, "good play") if facts.evidence > 0 else ("good play", model)
         over = plural(facts.replies, "reply", "replies")
         said += f" ({percent(facts.prior)} before): over {over} the moves fit {better} better than {worse}."
     if facts.trust < MIN_ANALYSIS_TRUST:

@@ -50,6 +50,8 @@ class ExploitFacts(NamedTuple):
     """The trust at the game's start."""
     replies: int = 0
     """The number of replies in the game that say whether the model is right."""
+    evidence: float = 0.0
+    """The sum of their evidence (`reply_evidence`)."""
 
 
 def facts_of(prior: float, weighed: Iterable[WeighedMove], moves: Sequence[str]) -> ExploitFacts:
@@ -67,7 +69,7 @@ def facts_of(prior: float, weighed: Iterable[WeighedMove], moves: Sequence[str])
             if ply + 1 < len(moves):
                 evidence.append(reply_evidence(use, move, moves[ply + 1]))
     counted = [each for each in evidence if each is not None]
-    return ExploitFacts(trust_after(prior, counted), spent, prior, len(counted))
+    return ExploitFacts(trust_after(prior, counted), spent, prior, len(counted), math.fsum(counted))
 
 
 def reply_evidence(use: ExploitUse, move: str, reply: str) -> float | None:

@@ -34,7 +34,7 @@ from engine.games import get_rules
 from engine.human.model import HumanModel, PredictionQuery
 from lab.experiments.estimates_text import above_zero, in_points, mean_of, percent, tally, verdict_above
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
-from lab.experiments.experiment_report import PaperClaim, Report, Table
+from lab.experiments.experiment_report import ClaimVerdict, PaperClaim, Report, Table
 from lab.experiments.matches import discs
 
 STRONG = "strong"
@@ -191,9 +191,11 @@ class FullStrengthReach(Experiment):
             ("a right model (Othello, chess)", (RIGHT,)),
             ("a wrong model (Othello, three kinds)", _WRONG),
         ):
-            even = [found[each.name] for each in settings if not each.odds and each.mistake in mistakes]
-            if even:
-                claims.append(_cost_claim(says, np.concatenate([each.of_pairs(EXPLOIT, 0) for each in even])))
+            even = [each for each in _settings(size) if not each.odds and each.mistake in mistakes]
+            played = [found[each.name].of_pairs(EXPLOIT, 0) for each in even if each in settings]
+            if played:
+                planned = sum(each.pairs for each in even)
+                claims.append(_cost_claim(says, np.concatenate(played), planned))
         return Report(tuple(claims), tuple(_tables(settings, found)), ())
 
 
@@ -324,18 +326,24 @@ class _Found:
 def _claims_at_odds(setting: Setting, found: _Found) -> Iterator[PaperClaim]:
     for other in (STRONG, OPPONENT_MODEL):
         if EXPLOIT in found.games and len(gain := found.beyond(EXPLOIT, other, 0)):
+            planned = min(setting.pairs_of(EXPLOIT), setting.pairs_of(other))
             yield PaperClaim(
                 f"{setting.name}: exploit scores more than {other}",
-                above_zero(mean_of(gain)),
-                f"{in_points(mean_of(gain))} percentage points, {2 * len(gain)} games each",
+                _of_all(above_zero(mean_of(gain)), len(gain), planned),
+                f"{in_points(mean_of(gain))} percentage points, {2 * len(gain)} of {2 * planned} games each",
             )
 
 
-def _cost_claim(says: str, points: NDArray[np.float64]) -> PaperClaim:
+def _of_all(verdict: ClaimVerdict, pairs: int, planned: int) -> ClaimVerdict:
+    """The verdict, once all games were played: whoever looks earlier, and again, finds too much."""
+    return verdict if pairs >= planned else ClaimVerdict.INCONCLUSIVE
+
+
+def _cost_claim(says: str, points: NDArray[np.float64], planned: int) -> PaperClaim:
     return PaperClaim(
         f"against strong, with {says}: it costs at most {-_LEAST_ELO} Elo",
-        verdict_above((mean_of(points),), score_from_elo(_LEAST_ELO)),
-        f"{_elo(points)} Elo, {2 * len(points)} games",
+        _of_all(verdict_above((mean_of(points),), score_from_elo(_LEAST_ELO)), len(points), planned),
+        f"{_elo(points)} Elo, {2 * len(points)} of {2 * planned} games",
     )
 
 

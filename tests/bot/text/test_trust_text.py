@@ -20,15 +20,22 @@ PLAYS_BEST = f" Below {percent(MIN_ANALYSIS_TRUST)} the bot plays the best moves
             f"Trust 50 %: nothing is known of this person yet.{PLAYS_BEST}",
         ),
         (
-            ExploitFacts(0.44, 9.0, UNKNOWN, 21),
+            ExploitFacts(0.44, 9.0, UNKNOWN, 21, -0.2),
             1500,
             "Trust 44 % (50 % before): over 21 replies the moves fit good play better than the model of a "
             f"person rated 1500.{PLAYS_BEST}",
         ),
         (
-            ExploitFacts(0.98, 0.0, 0.98, 1),  # its limit
+            ExploitFacts(0.98, 0.0, 0.98, 1, 0.5),  # its limit
             None,
             "Trust 98 % (98 % before): over 1 reply the moves fit the model of people better than good play.",
+        ),
+        (
+            # From the limit, the last of four replies counts in full; together they speak for the model.
+            ExploitFacts(0.83, 0.0, 0.9, 4, 4.6),
+            None,
+            "Trust 83 % (90 % before): over 4 replies the moves fit the model of people better than good "
+            "play.",
         ),
         (
             ExploitFacts(0.1, 0.0, 0.1, 0),

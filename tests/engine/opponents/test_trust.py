@@ -54,6 +54,16 @@ def test_evidence_by_hand() -> None:
     shares = [1 / (1 + math.exp(lost / temperature)) for temperature in TEMPERATURES]
     q = (1 - OTHERS) * sum(shares) / len(shares)
     assert evidence(TRAP, "bad") == pytest.approx(min(MAX_EVIDENCE, math.log(0.6 / max(MIN_P, q))))
+    # Within the limits: a small error; good players hardly ever make it, others do.
+    small = weighed(("good", 0.3, GOOD), ("worse", 0.6, GOOD + 20))
+    lost = expected_score(GOOD + 20, SCALE) - expected_score(GOOD, SCALE)
+    shares = [1 / (1 + math.exp(abs(lost) / temperature)) for temperature in (20, 100, 300, 1000)]
+    p = {"good": 0.3, "worse": 0.6}
+    of_worse = sum(shares) / len(shares)
+    for reply, share in (("good", 1 - of_worse), ("worse", of_worse)):
+        expected = math.log(p[reply] / ((1 - OTHERS) * share))
+        assert abs(expected) < MAX_EVIDENCE
+        assert evidence(small, reply) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("lead", [-1300, -600, 0, 900])

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from engine.decision import ModelInfo, Person
 from engine.games import get_rules
 from engine.human.model import PredictionQuery
+from lab.experiments.estimates_text import in_points, mean_of
 from lab.experiments.experiment import Size
 from lab.experiments.experiment_report import ClaimVerdict
 from lab.experiments.full_strength.reach import (
@@ -63,37 +65,53 @@ def test_a_partial_run_begins_with_people() -> None:
     assert len(few) == 10  # of forty
 
 
-def results(exploit: float, strong: float) -> dict[str, dict[str, list[list[float]]]]:
-    def games(points: float) -> dict[str, list[list[float]]]:
-        return {"games": [[points, 2.0], [1.0, -2.0]] * 5}
-
+def results(pairs: int) -> dict[str, dict[str, list[list[float]]]]:
+    """As many pairs against people; only our points in the first game of a pair vary."""
     found = {}
-    for first in range(0, 100, 5):
-        found[f"{PEOPLE}: exploit, pairs {first}"] = games(exploit if first % 10 else 0.5)
-        found[f"{PEOPLE}: strong, pairs {first}"] = games(strong)
-        found[f"othello v strong, uniform: exploit, pairs {first}"] = games(0.0)
-    found["othello v strong, inverted: exploit, pairs 0"] = games(0.0)
+    for first in range(0, 200, 5):
+        for arm, points in (("exploit", (1.0, 0.5)), ("strong", (0.0, 0.5, 1.0))):
+            games = [
+                game
+                for at in range(first, min(first + 5, pairs))
+                for game in ([points[at % len(points)], 2.0], [1.0, -2.0])
+            ]
+            if games:
+                found[f"{PEOPLE}: {arm}, pairs {first}"] = {"games": games}
+    for mistake in ("uniform", "unrelated", "inverted"):
+        for first in range(0, 67, 5):
+            games = [[points, 2.0] for points in (0.0, 1.0)] * min(5, 67 - first)
+            found[f"othello v strong, {mistake}: exploit, pairs {first}"] = {"games": games}
     return found
 
 
 def test_the_report_compares_the_same_openings() -> None:
-    report = FullStrengthReach().report(results(1.0, 0.0), Size.FULL)
+    report = FullStrengthReach().report(results(200), Size.FULL)
     gain, cost = report.claims
+    # One after the other 1 and .5, less 0, .5 and 1, in one of two games. Unpaired, the interval is another.
+    paired = [((1.0, 0.5)[at % 2] - (0.0, 0.5, 1.0)[at % 3]) / 2 for at in range(200)]
     assert gain.verdict is ClaimVerdict.HOLDS
-    # .75 and 1 in turn, less .5
-    assert gain.found.startswith("+37.5 (")
+    assert gain.found == f"{in_points(mean_of(np.array(paired)))} percentage points, 400 of 400 games each"
     assert cost.verdict is ClaimVerdict.HOLDS
-    assert cost.found.startswith("+0 (")
-    assert cost.found.endswith("150 games")  # of all models that are wrong
+    assert cost.found == "+0 (-3 to +3) Elo, 402 of 402 games"  # of all models that are wrong
     table, by_opponent = report.tables
     exploit = table.rows[0]
-    assert exploit[:3] == (PEOPLE, "exploit", "+150 =50 -0")
+    assert exploit[:3] == (PEOPLE, "exploit", "+300 =100 -0")
     assert exploit[-1] == "+0.0 (+0.0 to +0.0)"
     kinds = {row[0]: row[2] for row in by_opponent.rows if row[1] == "exploit"}
-    assert kinds == {  # of every five pairs, in turn three or two are against the first
-        f"{PEOPLE}: human:temperature=0.5,rating=2300": "+70 =30 -0",
-        f"{PEOPLE}: human:plies=4,percent=3": "+80 =20 -0",
+    assert kinds == {  # they take turns, pair by pair
+        f"{PEOPLE}: human:temperature=0.5,rating=2300": "+200 =0 -0",
+        f"{PEOPLE}: human:plies=4,percent=3": "+100 =100 -0",
     }
+
+
+def test_there_is_no_verdict_before_the_last_game() -> None:
+    """Whoever looks after every game finds a difference sooner or later."""
+    gain, cost = FullStrengthReach().report(results(199), Size.FULL).claims
+    assert gain.verdict is ClaimVerdict.INCONCLUSIVE
+    assert gain.found.endswith("398 of 400 games each")
+    assert cost.verdict is ClaimVerdict.HOLDS
+    few = {name: games for name, games in results(200).items() if "inverted" not in name}
+    assert FullStrengthReach().report(few, Size.FULL).claims[1].verdict is ClaimVerdict.INCONCLUSIVE
 
 
 def test_nothing_yet_is_a_report() -> None:
