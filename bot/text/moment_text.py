@@ -536,7 +536,7 @@ def _pick_source(moment: _Moment) -> Sentence | None:
                 "{bot} solved the game to its end and took the best move{score}; no trap was intended.",
                 arguments,
             )
-        case SearchMode.STRONG:
+        case SearchMode.STRONG | SearchMode.EXPLOIT if not decision.has_rivals:
             return Sentence(
                 "{bot} took the best move of her strong search, {plies} plies deep{score}; "
                 "no trap was intended.",

@@ -215,6 +215,30 @@ class RefusalReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ContenderReport:
+    """A move that the strategy exploit compared with others."""
+
+    move: str
+    name: str
+    score_text: str
+    value: int
+    """What the move is worth against the person, in hundredths of a per cent of expected score."""
+    playouts: int
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedReport:
+    """How the strategy exploit chose a move."""
+
+    trust: float
+    """The trust in the model of the opponent, from 0 to 1."""
+    contenders: tuple[ContenderReport, ...]
+    """The best move of the search comes first."""
+    refused_name: str
+    """The move that was preferred, but did not stand the deeper search; empty if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionReport:
     """The report on one of our decisions."""
 
@@ -237,6 +261,8 @@ class DecisionReport:
     """The other engine that gave the scores; None for our own search."""
     draw: DrawReport | None
     """The random choice that decided the move; None if the move was not randomised."""
+    weighed: WeighedReport | None
+    """The moves that were compared by the errors expected of the person; None if none was."""
     refusal: RefusalReport | None
     """The move that was preferred but refused; None if there is none."""
     model: ModelInfo | None
@@ -280,6 +306,11 @@ class DecisionReport:
     """Its cost, in hundredths of a per cent of expected score; None if there is none yet."""
     cost_text: str | None
     """See `JudgedReply`; None if there is no verdict yet."""
+
+    @property
+    def has_rivals(self) -> bool:
+        """Whether the strategy exploit compared the best move of its search with others."""
+        return self.weighed is not None and len(self.weighed.contenders) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,6 +488,7 @@ def decision_report(
         pick_text=_pick_text(before, decision.pick, reports[decision.move]),
         source=decision.source,
         draw=_draw(before, decision),
+        weighed=_weighed(before, decision),
         refusal=_refusal(before, decision),
         model=decision.model,
         trouble=_trouble(decision),
@@ -553,6 +585,26 @@ def _draw(board: "_Board", decision: Decision) -> DrawReport | None:
         control_value=draw.control_value,
         chance=draw.params.chance,
         seed=draw.seed,
+    )
+
+
+def _weighed(board: "_Board", decision: Decision) -> WeighedReport | None:
+    use = decision.exploit
+    if use is None or not use.contenders:
+        return None
+    contenders = tuple(
+        ContenderReport(
+            each.move,
+            board.name(each.move),
+            board.score(each.score_centi),
+            round(each.value),
+            0 if each.playouts is None else each.playouts.number,
+        )
+        for each in use.contenders
+    )
+    is_refused = use.check is not None and not use.check.stood
+    return WeighedReport(
+        use.trust, contenders, board.name(use.check.preferred) if use.check is not None and is_refused else ""
     )
 
 

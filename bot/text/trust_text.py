@@ -12,10 +12,10 @@ def trust_text(facts: ExploitFacts | None, *, is_bot: bool, rating: int | None) 
 
     Args:
         facts: What is known after a game; None if there was none.
-        is_bot: Whether the site says that the opponent is a program.
+        is_bot: Whether the site says that the opponent is a program. Only in matches is one trusted to err.
         rating: The opponent's rating in the game; None if unknown.
     """
-    if is_bot:
+    if is_bot and (facts is None or not facts.trust):
         return f"Trust {percent(0)}: the site says that this is a program."
     if facts is None or (not facts.replies and facts.prior == UNKNOWN):
         return f"Trust {percent(UNKNOWN)}: nothing is known of this person yet. {_PLAYS_BEST}"

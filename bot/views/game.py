@@ -106,7 +106,7 @@ class GameView:
             found.append(Note(_NO_REPLAY.format(self.damage), is_card=True))
         found.append(Beside((self._board, self._story, moves), "moment-page", "moment"))
         if told is not None:
-            found += [*told.draw_note, Beside((told.reply_table, told.candidate_table))]
+            found += [*told.choice, Beside((told.reply_table, told.candidate_table))]
         if self.mark is not None:
             nothing = (facts_table("What was expected", (), "There is no forecast of the reply."),)
             expected = nothing if told is None else (told.forecast_table,)

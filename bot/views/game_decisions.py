@@ -68,7 +68,7 @@ def report_parts(
             note = table.note
             found += [
                 moment.story,
-                *moment.draw_note,
+                *moment.choice,
                 BoardPart(moment.board, _NO_PAGER),
                 replace(table, note=""),
             ]

@@ -140,7 +140,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
     rows = []
     for game in games:
         account = f" as {game.account}" if game.account and are_several else ""
-        variant = game.game if game.variant == "standard" else game.variant
+        variant = game.game if game.variant in ("standard", "fromPosition") else game.variant
         given = odds_from_start(game.game, game.initial_position)
         casual = "" if game.rated or match_of(game) else "casual"
         terms = f"odds: {given[0].text}" if given else casual

@@ -268,7 +268,41 @@ class Moment:
         )
 
     @property
-    def draw_note(self) -> tuple[Note, ...]:
+    def choice(self) -> tuple[Note | TablePart, ...]:
+        """How the move was chosen, if at random or by the errors expected of the person."""
+        return (*self._draw_note, *self._weighing)
+
+    @property
+    def _weighing(self) -> tuple[Note | TablePart, ...]:
+        weighed = self.decision.weighed
+        if weighed is None:
+            return ()
+        trust = f"Trust in the model of this opponent: {percent(weighed.trust)}."
+        if len(weighed.contenders) < 2:
+            return (Note(f"{trust} No other move was compared with the best one.", "The choice"),)
+        rows = []
+        for number, each in enumerate(weighed.contenders):
+            tags = [("best", "good")] if not number else []
+            tags += [("played", "")] if each.move == self.decision.move else []
+            tags += [("refused", "")] if each.name == weighed.refused_name else []
+            worth = percent(each.value / WHOLE, 1)
+            rows.append((TableCell(each.name, tags=tuple(tags)), each.score_text, worth, str(each.playouts)))
+        names = ("Move", "Score", "Worth", "Playouts")
+        return (
+            TablePart(
+                "Moves compared",
+                tuple(Column(each, is_text=each == "Move") for each in names),
+                tuple(rows),
+                f"{trust} Score: by the search, all of one depth. Worth: our expected score against this "
+                "person, by playouts against the model; few change little. Best: by the search alone. "
+                "Refused: worth most, but a deeper search found that it gives up too much.",
+                style="long",
+                key="contenders",
+            ),
+        )
+
+    @property
+    def _draw_note(self) -> tuple[Note, ...]:
         """A note on the random choice that decided the move; empty if the move was not chosen at random."""
         draw = self.decision.draw
         if draw is None:
@@ -345,7 +379,8 @@ def _search(decision: DecisionReport) -> str:
     ):  # an opening book or an endgame tablebase
         found = f"{decision.search_mode} ({pick.origin})" if pick.origin else decision.search_mode
     else:
-        found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} % confidence"
+        sure = f" at {pick.confidence} % confidence" if pick.confidence else ""
+        found = "solved" if pick.solved else f"depth {pick.depth}{sure}"
     score = "" if decision.pick_text is None else f", {score_text(decision.pick_text)}"
     return f"{found}{score}, replies searched to depth {decision.depth}"
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from bot.arena import wire
 from bot.arena.challenges import show
 from bot.arena.glicko import MIN_PROVISIONAL_DEVIATION
-from bot.arena.variants import VARIANTS, ArenaVariant
+from bot.arena.variants import CHESS960, VARIANTS, ArenaVariant
 from bot.arena.wire import Json
 from bot.base.events import Clock
 from bot.charts.figure import ChartSize
@@ -33,7 +33,7 @@ Points = Sequence[tuple[datetime, int]]
 
 def title_of(variant: ArenaVariant) -> str:
     """A variant's display name."""
-    return variant.rules.title if variant.is_offered else variant.name
+    return variant.name if variant.key == CHESS960 else variant.rules.title
 
 
 def listed_game(line: ArenaGameLine, side: int) -> Json:

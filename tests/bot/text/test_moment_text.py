@@ -4,11 +4,13 @@ from typing import Any
 import pytest
 
 from bot.text.moment_text import MomentKind, MomentVerdict, judge_moment
-from bot.text.trap_report import DecisionReport, RefusalReport, game_report
+from bot.text.trap_report import ContenderReport, DecisionReport, RefusalReport, WeighedReport, game_report
 from engine.decision import DirectMove, OutcomeKind, SourceInfo
 from engine.game import WIN_CENTI
 from storage.database import Database
 from tests.bot.tempted import lost_game, plain_game, tempting_game, with_verdict
+
+_BEST = ContenderReport("e2e4", "e4", "-1.20", 4_000, 24)
 
 
 async def _told(database: Database, make: Any, *arguments: Any, **more: Any) -> DecisionReport:
@@ -210,6 +212,15 @@ async def test_what_plain_minimax_would_have_played_is_told_only_of_moves_by_sco
         (
             {"search_mode": "strong"},
             "Desdemona took the best move of her strong search, 20 plies deep (-1.20); no trap was intended.",
+        ),
+        (  # below the trust that counts, with the replies to the best move alone
+            {"search_mode": "exploit", "weighed": WeighedReport(0.5, (_BEST,), "")},
+            "Desdemona took the best move of her strong search, 20 plies deep (-1.20); no trap was intended.",
+        ),
+        (
+            {"search_mode": "exploit", "weighed": WeighedReport(0.9, (_BEST, _BEST), "")},
+            "Desdemona compared the moves nearly as good as the best one of her strong search, 20 plies deep "
+            "(-1.20), by the errors that she expects.",
         ),
         ({"search_mode": "engine"}, "The scores are from another engine, Stockfish, searching 5 plies deep."),
         (

@@ -49,5 +49,7 @@ def test_people(facts: ExploitFacts | None, rating: int | None, says: str) -> No
 
 
 def test_programs() -> None:
+    simulated = trust_text(ExploitFacts(0.8, 0.0, 0.5, 3, 1.4), is_bot=True, rating=None)
+    assert simulated.startswith("Trust 80 % (50 % before)")
     said = trust_text(ExploitFacts(0.0, 0.0), is_bot=True, rating=2700)
     assert said == "Trust 0 %: the site says that this is a program."

@@ -95,6 +95,21 @@ def test_a_running_game_is_not_disturbed(page: Page, ben: Friend, host: Host) ->
     page.until_text(".incoming", "carl (1500?) challenges you")
 
 
+def test_nobody_is_asked_to_resign_a_game_that_is_over(page: Page, ben: Friend) -> None:
+    ben.challenge("anna")
+    look(page)
+    page.click("[data-test=challenge-accept]")
+    page.until_text(".status-line", "Your move")
+    page.play("d3")
+    ben.call("POST", f"/api/board/game/{page.game_id}/move/c5")
+    page.until_moves(2)
+    page.click("[data-test=resign]")
+    page.until_text("dialog h2", "Resign this game?")
+    ben.call("POST", f"/api/board/game/{page.game_id}/resign")
+    page.until_gone("dialog")
+    page.until_text(".status-line", "You won!")
+
+
 def test_a_game_between_people_has_a_rematch_and_waits_for_no_report(page: Page, ben: Friend) -> None:
     ben.challenge("anna")
     look(page)

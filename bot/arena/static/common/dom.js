@@ -95,8 +95,8 @@ function ask(dialog) {
   });
 }
 
-/** Request confirmation of an irreversible action. Resolves to true when the person agrees. */
-export async function confirmDialog({ title, text, yes, no = say("Keep playing") }) {
+/** Request confirmation of an irreversible action. Resolves to true when the person agrees; `signal` withdraws the question. */
+export async function confirmDialog({ title, text, yes, no = say("Keep playing"), signal }) {
   const dialog = el(
     "dialog",
     { class: "dialog", "aria-labelledby": "dialog-title" },
@@ -109,6 +109,7 @@ export async function confirmDialog({ title, text, yes, no = say("Keep playing")
       el("button", { type: "button", class: "button danger", onclick: () => dialog.close("yes"), "data-test": "confirm" }, yes),
     ),
   );
+  signal?.addEventListener("abort", () => dialog.close("no"));
   return (await ask(dialog)) === "yes";
 }
 

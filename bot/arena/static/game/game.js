@@ -200,7 +200,9 @@ export class GameScreen extends StreamedGame {
   }
 
   async #resign() {
+    this.resigning = new AbortController();
     const yes = await confirmDialog({
+      signal: this.resigning.signal,
       title: say("Resign this game?"),
       text: this.full.rated ? say("It is rated: resigning counts as a loss.") : say("The game ends at once."),
       yes: say("Resign"),
@@ -244,6 +246,7 @@ export class GameScreen extends StreamedGame {
 
   #onEnd(sawItEnd) {
     this.context.showLink("live");
+    this.resigning?.abort();
     this.isLive = true;
     this.gone = false;
     if (sawItEnd) {
