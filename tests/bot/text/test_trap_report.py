@@ -330,32 +330,41 @@ async def test_what_picked_the_move_is_told(database: Database) -> None:
     assert "The paper's trap by accident at depth 3: Nc6" in shown
 
 
-async def test_what_exploit_compared_is_told(database: Database) -> None:
+def compared(**changes: Any) -> Decision:
+    """Nf3, which exploit prefers to e4."""
     pick = DirectMove(score_centi=35, depth=18, confidence=0, solved=False)
     best = Contender("e2e4", 35, (), 5_512.0, Playouts(24, 5_500.0, 9.0))
     played = Contender("g1f3", 20, (), 5_723.4, Playouts(48, 5_800.0, 9.0))
     check = ContenderCheck("g1f3", 18, 33, 19, stood=True)
     use = ExploitUse(ExploitParams(), 0.93, 0.0, 100.0, 35, (best, played), check=check)
-    made = _chess_decision(
+    use = replace(use, **changes)
+    return _chess_decision(
         TrapParams(), strategy="exploit", search_mode=SearchMode.EXPLOIT, pick=pick, exploit=use
     )
-    report = await _chess_report(database, made)
+
+
+async def test_what_exploit_compared_is_told(database: Database) -> None:
+    report = await _chess_report(database, compared())
+    assert report.decisions[0].has_rivals
     told = report.to_json()["decisions"][0]["weighed"]
     assert (told["trust"], told["refused_name"]) == (0.93, "")
     assert [each["value"] for each in told["contenders"]] == [5_512, 5_723]
     shown = _shown(report)
     assert "depth 18, +0.35, replies searched to depth 3" in shown  # no confidence was set
-    assert "Moves compared" in shown
-    assert "Trust in the model of this opponent: 93 %." in shown
     assert "e4 (best) +0.35 55.1 % 24 Nf3 (played) +0.20 57.2 % 48" in shown
-    assert report.decisions[0].has_rivals
-    failed = replace(use, check=replace(check, stood=False))
-    report = await _chess_report(database, replace(made, exploit=failed))
-    assert report.decisions[0].weighed is not None
-    assert report.decisions[0].weighed.refused_name == "Nf3"
-    report = await _chess_report(
-        database, replace(made, exploit=replace(use, contenders=(best,), check=None))
-    )
+    assert "Trust in the model of this opponent: 93 %." in shown
+
+
+async def test_what_exploit_refused_is_told(database: Database) -> None:
+    check = ContenderCheck("g1f3", 18, 33, 19, stood=False)
+    (told,) = (await _chess_report(database, compared(check=check))).decisions
+    assert told.weighed is not None
+    assert told.weighed.refused_name == "Nf3"
+
+
+async def test_the_trust_is_told_of_a_move_without_rivals(database: Database) -> None:
+    only = (Contender("g1f3", 35, (), 5_512.0),)
+    report = await _chess_report(database, compared(contenders=only, check=None))
     assert not report.decisions[0].has_rivals
     assert "93 %. No other move was compared with the best one." in _shown(report)
 
