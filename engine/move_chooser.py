@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.decision import Decision
 from engine.game import Game
+from engine.human.onnx import within_move
 from engine.human.opponent_model_search import Background, GameModels
 from engine.opponents.pair_value import PairRatings
 from engine.params import ExploitParams, RandomisedParams, TrapParams
@@ -154,6 +155,7 @@ class MoveChooser:
             background or Background(),
             seed,
         )
-        decision = self.strategy.for_position(scale_centi).choose(context)
+        with within_move(limits.longest_s):
+            decision = self.strategy.for_position(scale_centi).choose(context)
         nodes = decision.nodes or use.searcher.nodes - nodes_before
         return replace(decision, nodes=nodes, time_s=time.monotonic() - asked_at)

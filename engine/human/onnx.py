@@ -10,7 +10,9 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -30,9 +32,11 @@ MAX_MODEL_BYTES = 256 << 20
 
 MAX_RUN_S = 3.0
 """A run that takes longer is stopped; thirty-two positions take the bundled networks ten milliseconds."""
-_REST_S = 60.0
-"""A network that took too long is not run for this time."""
-_WATCH_S = 0.25
+MOVE_SHARE, _MIN_RUN_S = 0.5, 0.1
+"""The share of a move's time after which a run is stopped while the move is chosen, but not before this."""
+REST = 20
+"""A network that took too long is not run for so many times as long."""
+_WATCH_S = 0.1
 """How often the watch looks for runs that take too long."""
 
 _FATAL_ONLY = 4
@@ -47,6 +51,8 @@ _lock = threading.Lock()
 _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
 """Sessions, keyed by the checksum of their file. A session is large and thread-safe, so all users of a file
 share one."""
+_move_s: ContextVar[float | None] = ContextVar("move_s", default=None)
+"""The time of the move that is being chosen, in seconds."""
 _runs: dict[Any, float] = {}
 """Until when each run may take, by its options."""
 
@@ -64,6 +70,20 @@ def _watch() -> None:
 @cache
 def _start_watch() -> None:
     threading.Thread(target=_watch, name="network watch", daemon=True).start()
+
+
+@contextmanager
+def within_move(time_s: float | None) -> Iterator[None]:
+    """Let no run of a network use up a move's time.
+
+    Args:
+        time_s: The move's time in seconds; None if there is no limit.
+    """
+    token = _move_s.set(time_s)
+    try:
+        yield
+    finally:
+        _move_s.reset(token)
 
 
 def read_model_file(path: Path, max_bytes: int = MAX_MODEL_BYTES) -> bytes:
@@ -205,16 +225,18 @@ class OnnxNetwork:
             BadModel: The network rejects the inputs or takes too long, or its output is malformed.
         """
         if time.monotonic() < self._rests_until_s:
-            raise BadModel(f"{self.where}: it lately took longer than {MAX_RUN_S:g} s")
+            raise BadModel(f"{self.where}: it lately took too long")
         self.start()
-        options = onnxruntime.RunOptions()
-        _runs[options] = time.monotonic() + MAX_RUN_S
+        options, longest_s = onnxruntime.RunOptions(), MAX_RUN_S
+        if (move_s := _move_s.get()) is not None:
+            longest_s = max(_MIN_RUN_S, min(MAX_RUN_S, MOVE_SHARE * move_s))
+        _runs[options] = time.monotonic() + longest_s
         try:
             (values,) = self._session.run([output], dict(inputs), options)
         except Exception as error:  # as above
             if options.terminate:
-                self._rests_until_s = time.monotonic() + _REST_S
-                raise BadModel(f"{self.where}: no answer in {MAX_RUN_S:g} s") from None
+                self._rests_until_s = time.monotonic() + REST * longest_s
+                raise BadModel(f"{self.where}: no answer in {longest_s:.2g} s") from None
             raise BadModel(f"{self.where}: cannot be run: {_first_line(error)}") from None
         finally:
             del _runs[options]

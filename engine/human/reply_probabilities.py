@@ -74,6 +74,7 @@ def predict_replies(
         raise ValueError(f"the replies to {candidate.move} are not the legal ones of {where}")
     if not replies:
         return None
+    failures = models.health.failures[0]
     human = _of_network(game, positions, models, person)
     prediction = _of_calibrated(game, after, candidate, models, human, person)
     judge_tilt = None
@@ -84,7 +85,8 @@ def predict_replies(
         model, base, beside = models.human.info, human, None
     else:
         return None
-    models.health.record_success(game.name)
+    if models.health.failures[0] == failures:  # both models that were asked
+        models.health.record_success(game.name)
     key = base_key(model, beside)
     prior = models.person_prior
     if prior is None or key not in prior.bases:

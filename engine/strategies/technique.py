@@ -36,9 +36,10 @@ from engine.time_management import Limits
 
 WON, WON_AGAINST_KING = 95 * PER_PERCENT, 55 * PER_PERCENT
 
-# The replies are judged by exact scores of this depth, deep enough to see what people see, or of the depth
-# that this share of the limits allows: eight plies of Othello take milliseconds, of chess a second.
-_SHARE, _DEPTH = 0.05, 8
+# The replies are judged by exact scores of these depths, or of those that this share of the limits allows.
+# All strategies that search selectively have the same: otherwise a report's scores would tell which one
+# played, and comparisons of traps and errors would compare depths.
+_SHARE, _DEPTHS, _OTHER_DEPTH = 0.05, {"othello": 6}, 4
 _MAX_NODES_TO_VARY = 300_000  # of the search for a move that repeats nothing: a tenth of a second
 
 # Games that end within this many plies may be solved in these shares of the limits, first before the choice
@@ -90,7 +91,8 @@ def judged_move(context: MoveContext, move: str | None = None, **more: Any) -> D
         more: See `MoveContext.decision`.
     """
     most = context.own_limits()
-    short = replace(share_of(most, _SHARE), depth=min(most.depth, _DEPTH))
+    deepest = _DEPTHS.get(context.use.game.name, _OTHER_DEPTH)
+    short = replace(share_of(most, _SHARE), depth=min(most.depth, deepest))
     candidates, depth = context.deepen(RAW_ANALYSIS, short)
     return context.decision(move or best_raw_move(candidates), candidates, depth, **more)
 

@@ -25,6 +25,7 @@ from engine.search.reference import ReferenceSearcher, exact_score, minimax
 from engine.search.result import SearchResult
 from engine.search.searchers import NativeOthelloSearcher, NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
+from engine.strategies import technique
 from engine.strategies.move_context import StrongOptions
 from engine.strategies.registry import STRATEGIES, strategies_in_comparison, strategy_named
 from engine.strategies.standard import STANDARD
@@ -379,8 +380,9 @@ def test_a_strong_player_that_is_stopped_at_once_still_decides() -> None:
 
 @pytest.mark.parametrize("stopped", [False, True])
 def test_who_stops_a_strong_player_does_not_wait_for_the_deep_score_of_an_unlikely_move(
-    stopped: bool,
+    stopped: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(technique, "_OTHER_DEPTH", 8)  # a lesser depth takes no time anyway
     game, stop, nodes = get_rules("chess"), StopFlag(), 0
     core: Any = make_searcher("chess", 4)
 

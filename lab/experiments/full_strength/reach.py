@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.base.errors import DesdemonaError
 from bot.match.conditions import AdjudicationRule, Terms
 from bot.match.openings import odds_opening, random_opening
 from bot.match.participants import OurPlayer, make_player, open_models
@@ -257,12 +258,9 @@ def _played(setting: Setting, arm: str, number: int, seed: int, folder: str) -> 
         if setting.odds
         else random_opening(setting.game, seed, setting.first_opening + number // 2)
     )
-    models = None
-    if setting.mistake != RIGHT and isinstance(ours, OurSpec):
-        models = open_models(ours, setting.game)
-        models = (
-            None if models is None else replace(models, human=MistakenModel(models.human, setting.mistake))
-        )
+    models = open_models(ours, setting.game) if isinstance(ours, OurSpec) else None
+    if models is not None and setting.mistake != RIGHT:
+        models = replace(models, human=MistakenModel(models.human, setting.mistake))
     players = (
         OurPlayer(ours, setting.game, f"{seed} {number} 0", models=models),
         make_player(terms, 1, f"{seed} {number} 1"),
@@ -272,6 +270,9 @@ def _played(setting: Setting, arm: str, number: int, seed: int, folder: str) -> 
     finally:
         for player in players:
             player.close()
+    # Whoever fails is no weaker at the game; without its model, exploit is another player.
+    if game.is_forfeit or (models is not None and models.health.failures[0]):
+        raise DesdemonaError(f"game {number}: {game.reason or 'the model of people failed'}")
     return [game.points, game.margin]
 
 

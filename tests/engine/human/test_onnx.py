@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from engine.human import onnx as onnx_files
 from engine.human.model import BadModel
 from engine.human.model_files import open_model
-from engine.human.onnx import OnnxNetwork, read_model_file
+from engine.human.onnx import OnnxNetwork, read_model_file, within_move
 from engine.human.protobuf import message
 from tests.lab.training.lc0_files import fixed32, inner, number, varint
 
@@ -89,16 +89,28 @@ class Endless:
 def test_a_network_that_takes_too_long_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     network, inputs = OnnxNetwork.load(tiny(), "slow.onnx"), {"x": np.array([1], np.float32)}
     session = network._session
-    monkeypatch.setattr(onnx_files, "MAX_RUN_S", 0.0)
+    monkeypatch.setattr(onnx_files, "MAX_RUN_S", 0.01)
+    monkeypatch.setattr(onnx_files, "REST", 1e9)
     monkeypatch.setattr(network, "_session", Endless())
-    with pytest.raises(BadModel, match=r"slow\.onnx: no answer in 0 s"):
+    with pytest.raises(BadModel, match=r"slow\.onnx: no answer in 0.01 s"):
         network.run("y", inputs)
-    monkeypatch.setattr(onnx_files, "MAX_RUN_S", 600.0)
     monkeypatch.setattr(network, "_session", session)
-    with pytest.raises(BadModel, match=r"slow\.onnx: it lately took longer"):
+    with pytest.raises(BadModel, match=r"slow\.onnx: it lately took too long"):
         network.run("y", inputs)
     monkeypatch.setattr(network, "_rests_until_s", 0.0)  # a minute later
     assert network.run("y", inputs).tolist() == [1]
+
+
+def test_no_run_takes_a_whole_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, inputs = OnnxNetwork.load(tiny(), "slow.onnx"), {"x": np.array([1], np.float32)}
+    monkeypatch.setattr(onnx_files, "MAX_RUN_S", 1e9)
+    monkeypatch.setattr(network, "_session", Endless())
+    with within_move(0.4), pytest.raises(BadModel, match=r"no answer in 0.2 s"):
+        network.run("y", inputs)
+    monkeypatch.setattr(onnx_files, "MAX_RUN_S", 0.01)
+    monkeypatch.setattr(network, "_rests_until_s", 0.0)
+    with within_move(None), pytest.raises(BadModel, match=r"no answer in 0.01 s"):
+        network.run("y", inputs)
 
 
 def with_node(node: onnx.NodeProto, **functions: Any) -> bytes:

@@ -1,16 +1,19 @@
 """The experiment on exploit: wrong models are wrong as they say, and the report compares what was paired."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from bot.base.errors import DesdemonaError
 from engine.decision import ModelInfo, Person
 from engine.games import get_rules
-from engine.human.model import PredictionQuery
+from engine.human.model import BadModel, PredictionQuery
 from lab.experiments.estimates_text import in_points, mean_of
 from lab.experiments.experiment import Size
 from lab.experiments.experiment_report import ClaimVerdict
+from lab.experiments.full_strength import reach
 from lab.experiments.full_strength.reach import (
     INVERTED,
     OPPONENT_MODEL,
@@ -20,6 +23,7 @@ from lab.experiments.full_strength.reach import (
     FullStrengthReach,
     MistakenModel,
 )
+from tests.engine.human.fakes import FakeModel, OneModel
 
 OTHELLO = get_rules("othello")
 PEOPLE = "othello, three corners"
@@ -112,6 +116,28 @@ def test_there_is_no_verdict_before_the_last_game() -> None:
     assert cost.verdict is ClaimVerdict.HOLDS
     few = {name: games for name, games in results(200).items() if "inverted" not in name}
     assert FullStrengthReach().report(few, Size.FULL).claims[1].verdict is ClaimVerdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("is_forfeit", "fails", "says"),
+    [(True, False, "game 0: the network is broken"), (False, True, "game 0: the model of people failed")],
+)
+def test_a_failure_is_no_win(
+    monkeypatch: pytest.MonkeyPatch, is_forfeit: bool, fails: bool, says: str
+) -> None:
+    """Of the simulated person, or of the model that we have of them."""
+    reason = "the network is broken" if is_forfeit else ""
+    finished = SimpleNamespace(is_forfeit=is_forfeit, reason=reason, points=1.0, margin=None)
+    models = OneModel(FakeModel("othello")).models("othello")
+    if fails:
+        models.health.record_failure("othello", BadModel("no answer"))
+    player = SimpleNamespace(close=lambda: None)
+    for name, value in (("OurPlayer", player), ("make_player", player), ("open_models", models)):
+        monkeypatch.setattr(reach, name, lambda *_, value=value, **__: value)
+    monkeypatch.setattr(reach, "play_game", lambda *_, **__: SimpleNamespace(finished=finished))
+    job = FullStrengthReach().jobs(Size.SMALL)[0]
+    with pytest.raises(DesdemonaError, match=says):
+        FullStrengthReach().run(job.arguments, 1)
 
 
 def test_nothing_yet_is_a_report() -> None:
