@@ -61,18 +61,14 @@ def report_parts(
         ListedMoves(tuple(map(ListedMove, report.names)), is_numbered_in_pairs=rules.is_numbered_in_pairs),
         *(_baits(moments) if traps_only else ()),
     ]
-    note = ""
+    notes: dict[str, None] = {}
     for moment in moments:
         if moment.baits or not traps_only:
-            table = moment.candidate_table
-            note = table.note
-            found += [
-                moment.story,
-                *moment.choice,
-                BoardPart(moment.board, _NO_PAGER),
-                replace(table, note=""),
-            ]
-    return (*found, *([Note(note)] if note else []))
+            tables = *moment.choice, BoardPart(moment.board, _NO_PAGER), moment.candidate_table
+            notes.update(dict.fromkeys(each.note for each in tables if isinstance(each, TablePart)))
+            without = (replace(each, note="") if isinstance(each, TablePart) else each for each in tables)
+            found += [moment.story, *without]
+    return (*found, *(Note(each) for each in notes if each))
 
 
 def _counts(moments: Sequence[Moment]) -> str:

@@ -277,9 +277,9 @@ class Moment:
         weighed = self.decision.weighed
         if weighed is None:
             return ()
-        trust = f"Trust in the model of this opponent: {percent(weighed.trust)}."
+        trust = f"trust {percent(weighed.trust)}"
         if len(weighed.contenders) < 2:
-            return (Note(f"{trust} No other move was compared with the best one.", "The choice"),)
+            return (Note(f"No other move was compared with the best one; {trust}.", "The choice"),)
         rows = []
         for number, each in enumerate(weighed.contenders):
             tags = [("best", "good")] if not number else []
@@ -293,9 +293,10 @@ class Moment:
                 "Moves compared",
                 tuple(Column(each, is_text=each == "Move") for each in names),
                 tuple(rows),
-                f"{trust} Score: by the search, all of one depth. Worth: our expected score against this "
-                "person, by playouts against the model; few change little. Best: by the search alone. "
-                "Refused: worth most, but a deeper search found that it gives up too much.",
+                "Moves compared: the score is by the search, of one depth for all; the worth is our expected "
+                "score against this person, by playouts against the model, of which few change little. Best: by "
+                "the search alone. Refused: worth most, but a deeper search found that it gives up too much.",
+                aside=trust,
                 style="long",
                 key="contenders",
             ),

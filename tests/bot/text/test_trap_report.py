@@ -352,7 +352,8 @@ async def test_what_exploit_compared_is_told(database: Database) -> None:
     shown = _shown(report)
     assert "depth 18, +0.35, replies searched to depth 3" in shown  # no confidence was set
     assert "e4 (best) +0.35 55.1 % 24 Nf3 (played) +0.20 57.2 % 48" in shown
-    assert "Trust in the model of this opponent: 93 %." in shown
+    assert "Moves compared (trust 93 %)" in shown
+    assert shown.count("Refused: worth most") == 1
 
 
 async def test_what_exploit_refused_is_told(database: Database) -> None:
@@ -366,7 +367,7 @@ async def test_the_trust_is_told_of_a_move_without_rivals(database: Database) ->
     only = (Contender("g1f3", 35, (), 5_512.0),)
     report = await _chess_report(database, compared(contenders=only, check=None))
     assert not report.decisions[0].has_rivals
-    assert "93 %. No other move was compared with the best one." in _shown(report)
+    assert "No other move was compared with the best one; trust 93 %." in _shown(report)
 
 
 async def test_another_engine_is_named(database: Database) -> None:
