@@ -294,8 +294,8 @@ class Moment:
                 tuple(Column(each, is_text=each == "Move") for each in names),
                 tuple(rows),
                 "Moves compared: the score is by the search, of one depth for all; the worth is our expected "
-                "score against this person, by playouts against the model, of which few change little. Best: by "
-                "the search alone. Refused: worth most, but a deeper search found that it gives up too much.",
+                "score against this person, by playouts against the model; few change little. Best: by the "
+                "search alone. Refused: worth most, but a deeper search found that it gives up too much.",
                 aside=trust,
                 style="long",
                 key="contenders",
