@@ -609,7 +609,7 @@ def _model_use(moment: _Moment) -> Sentence | None:
             "{bot} could not use her model of people here ({trouble}) and took the best move.",
             {"bot": moment.bot, "trouble": decision.trouble},
         )
-    if decision.model is None:
+    if decision.model is None or (decision.weighed is not None and not decision.has_rivals):
         return None
     return Sentence(
         "{bot} predicted people's replies here ({model}) and chose the most promising move.",

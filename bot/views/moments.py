@@ -286,7 +286,8 @@ class Moment:
             tags += [("played", "")] if each.move == self.decision.move else []
             tags += [("refused", "")] if each.name == weighed.refused_name else []
             worth = percent(each.value / WHOLE, 1)
-            rows.append((TableCell(each.name, tags=tuple(tags)), each.score_text, worth, str(each.playouts)))
+            score = score_text(each.score_text)
+            rows.append((TableCell(each.name, tags=tuple(tags)), score, worth, str(each.playouts)))
         names = ("Move", "Score", "Worth", "Playouts")
         return (
             TablePart(

@@ -5,7 +5,7 @@ import pytest
 
 from bot.text.moment_text import MomentKind, MomentVerdict, judge_moment
 from bot.text.trap_report import ContenderReport, DecisionReport, RefusalReport, WeighedReport, game_report
-from engine.decision import DirectMove, OutcomeKind, SourceInfo
+from engine.decision import DirectMove, ModelInfo, OutcomeKind, SourceInfo
 from engine.game import WIN_CENTI
 from storage.database import Database
 from tests.bot.tempted import lost_game, plain_game, tempting_game, with_verdict
@@ -236,6 +236,18 @@ async def test_where_a_move_came_from(database: Database, changes: dict[str, Any
     changed = replace(told, pick=pick, pick_text="-1.20", source=source, **changes)
     first = str(_judged(changed).story[0]).replace("\N{MINUS SIGN}", "-")
     assert first.startswith(said)
+
+
+async def test_what_no_move_was_chosen_by_is_not_told(database: Database) -> None:
+    model = ModelInfo("people", "a model", "")
+    told = replace(await _told(database, plain_game), search_mode="exploit", model=model)
+    alone, compared = (
+        " ".join(map(str, _judged(replace(told, weighed=WeighedReport(0.9, contenders, ""))).story))
+        for contenders in ((_BEST,), (_BEST, _BEST))
+    )
+    predicted = "Desdemona predicted people's replies here (a model) and chose the most promising move."
+    assert predicted in compared
+    assert predicted not in alone
 
 
 async def test_an_accident_is_called_one(database: Database) -> None:
