@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.decision import Decision
 from engine.game import Game
-from engine.human.onnx import within_move
+from engine.human.model import within_move
 from engine.human.opponent_model_search import Background, GameModels
 from engine.opponents.pair_value import PairRatings
 from engine.params import ExploitParams, RandomisedParams, TrapParams

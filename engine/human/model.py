@@ -5,7 +5,9 @@ A model gives the probability that a person plays each legal move.  A model may 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,6 +23,10 @@ DEFAULT_RATING = 1500
 """Rating assumed for a person whose rating is unknown."""
 MASS_TOLERANCE = 1e-3
 """Maximum deviation of a sum of probabilities from 1; models compute in single precision."""
+
+
+MOVE_S: ContextVar[float | None] = ContextVar("MOVE_S", default=None)
+"""The time in seconds of the move that is being chosen; None for no limit. See `within_move`."""
 
 
 class BadModel(Exception):
@@ -80,6 +86,20 @@ class PlanesModel(Protocol):
         Raises:
             BadModel: The network cannot be run, or its output is malformed.
         """
+
+
+@contextmanager
+def within_move(time_s: float | None) -> Iterator[None]:
+    """Let no run of a network use up a move's time.
+
+    Args:
+        time_s: The move's time in seconds; None for no limit.
+    """
+    token = MOVE_S.set(time_s)
+    try:
+        yield
+    finally:
+        MOVE_S.reset(token)
 
 
 def predictions_of(

@@ -10,9 +10,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -23,7 +21,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from engine.decision import ModelInfo
-from engine.human.model import BadModel
+from engine.human.model import MOVE_S, BadModel
 from engine.human.protobuf import ProtobufFields, message
 
 PREFIX = "desdemona."
@@ -51,8 +49,6 @@ _lock = threading.Lock()
 _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
 """Sessions, keyed by the checksum of their file. A session is large and thread-safe, so all users of a file
 share one."""
-_move_s: ContextVar[float | None] = ContextVar("move_s", default=None)
-"""The time of the move that is being chosen, in seconds."""
 _runs: dict[Any, float] = {}
 """Until when each run may take, by its options."""
 
@@ -70,20 +66,6 @@ def _watch() -> None:
 @cache
 def _start_watch() -> None:
     threading.Thread(target=_watch, name="network watch", daemon=True).start()
-
-
-@contextmanager
-def within_move(time_s: float | None) -> Iterator[None]:
-    """Let no run of a network use up a move's time.
-
-    Args:
-        time_s: The move's time in seconds; None if there is no limit.
-    """
-    token = _move_s.set(time_s)
-    try:
-        yield
-    finally:
-        _move_s.reset(token)
 
 
 def read_model_file(path: Path, max_bytes: int = MAX_MODEL_BYTES) -> bytes:
@@ -228,7 +210,7 @@ class OnnxNetwork:
             raise BadModel(f"{self.where}: it lately took too long")
         self.start()
         options, longest_s = onnxruntime.RunOptions(), MAX_RUN_S
-        if (move_s := _move_s.get()) is not None:
+        if (move_s := MOVE_S.get()) is not None:
             longest_s = max(_MIN_RUN_S, min(MAX_RUN_S, MOVE_SHARE * move_s))
         _runs[options] = time.monotonic() + longest_s
         try:

@@ -11,9 +11,9 @@ import pytest
 from onnx import TensorProto, helper
 
 from engine.human import onnx as onnx_files
-from engine.human.model import BadModel
+from engine.human.model import BadModel, within_move
 from engine.human.model_files import open_model
-from engine.human.onnx import OnnxNetwork, read_model_file, within_move
+from engine.human.onnx import OnnxNetwork, read_model_file
 from engine.human.protobuf import message
 from tests.lab.training.lc0_files import fixed32, inner, number, varint
 
