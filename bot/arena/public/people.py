@@ -17,6 +17,7 @@ from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import RATINGS, NumberStyle
 from engine.games import get_rules
+from engine.opponents.odds import odds_from_start
 from storage.arena.accounts import STARTED, AccountRecord
 from storage.evidence.queries.arena_people import ArenaGameLine, RatedPlayer
 from storage.evidence.statistics.reply_progress import GameProgress
@@ -55,11 +56,13 @@ def listed_game(line: ArenaGameLine, side: int) -> Json:
         result = "draw"
     else:
         result = "win" if line.winner == side else "loss"
+    given = odds_from_start(variant.game_name, line.initial_fen)
     return {
         "id": line.id,
         "variant": wire.variant_json(variant),
         "game": variant.game_name,
         "title": title_of(variant),
+        "odds": None if given is None else {"name": given[0].name, "text": given[0].text},
         "rated": line.rated,
         "clock": clock,
         "side": variant.rules.sides[side],

@@ -40,6 +40,8 @@ class ArenaGameLine:
     status: str
     winner: int | None
     created_at: datetime
+    initial_fen: str | None
+    """See `storage.arena.accounts.ArenaGameRecord`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ _LISTED = (
     *(ArenaGame.id, ArenaGame.variant, ArenaGame.rated, ArenaGame.initial_s, ArenaGame.increment_s),
     *(ArenaGame.first_id, ArenaGame.second_id, ArenaGame.first_rating, ArenaGame.second_rating),
     *(ArenaGame.first_provisional, ArenaGame.second_provisional, ArenaGame.first_diff, ArenaGame.second_diff),
-    *(ArenaGame.status, ArenaGame.winner, ArenaGame.created_at),
+    *(ArenaGame.status, ArenaGame.winner, ArenaGame.created_at, ArenaGame.initial_fen),
 )
 
 

@@ -5,6 +5,7 @@ import { theme } from "/static/board/games.js";
 import { announce, el, notice } from "/static/common/dom.js";
 import { forgetWho } from "/static/common/header.js";
 import { fromServer, say, sayCount, sayDate } from "/static/common/language.js";
+import { oddsName } from "/static/common/odds.js";
 import { Learned } from "/static/public/learned.js";
 
 const RESULTS = {
@@ -81,10 +82,11 @@ export class HistoryScreen {
     rows[0].querySelector("a").focus();
   }
 
-  #row({ id, game, title, clock, rated, side, opponent, result, ratingDiff, createdAt }) {
+  #row({ id, game, title, clock, rated, odds, side, opponent, result, ratingDiff, createdAt }) {
     const at = new Date(createdAt);
     const diff = ratingDiff === null ? null : el("span", { class: `diff ${ratingDiff < 0 ? "down" : "up"}` }, ` ${ratingDiff < 0 ? "−" : "+"}${Math.abs(ratingDiff)}`);
-    const terms = [clock ?? say("no clock"), rated ? say("rated") : say("casual"), theme(game).sides[side] ?? side].join(say(", "));
+    const given = odds ? [say("odds: {what}", { what: oddsName(odds.name) })] : [];
+    const terms = [clock ?? say("no clock"), rated ? say("rated") : say("casual"), ...given, theme(game).sides[side] ?? side].join(say(", "));
     return el(
       "tr",
       {},

@@ -107,6 +107,21 @@ async def test_a_profile_shows_ratings_games_and_who_is_there(street: Street) ->
     assert "Desdemona sets the traps here." in ours
 
 
+async def test_lists_tell_of_odds(street: Street) -> None:
+    house = await street.open(bot="Desdemona")
+    person, bot = await house.person("Anna"), await house.bot("Ben")
+    game = await house.start(person, bot, variant="standard", color="white", odds="queen+knight")
+    listed = (await person.get("/api/arena/games"))["games"]
+    assert [(each["id"], each["title"]) for each in listed] == [(game, "Chess")]
+    assert listed[0]["odds"] == {"name": "queen+knight", "text": "queen and knight"}
+    _, page = await house.request("GET", "/@/Anna")
+    assert 'data-say="odds: {what}"' in page
+    assert "queen and knight" in page
+    even = await house.start(person, bot, variant="othello")
+    newest = (await person.get("/api/arena/games"))["games"][0]
+    assert (newest["id"], newest["odds"]) == (even, None)
+
+
 async def test_who_is_not_there_is_not_found(street: Street) -> None:
     house = await street.open(bot="Desdemona")
     await house.person("Anna")
