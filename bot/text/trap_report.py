@@ -602,10 +602,9 @@ def _weighed(board: "_Board", decision: Decision) -> WeighedReport | None:
         )
         for each in use.contenders
     )
-    is_refused = use.check is not None and not use.check.stood
-    return WeighedReport(
-        use.trust, contenders, board.name(use.check.preferred) if use.check is not None and is_refused else ""
-    )
+    check = use.check
+    refused = "" if check is None or check.stood else board.name(check.preferred)
+    return WeighedReport(use.trust, contenders, refused)
 
 
 def _refusal(board: "_Board", decision: Decision) -> RefusalReport | None:

@@ -30,10 +30,10 @@ MAX_MODEL_BYTES = 256 << 20
 
 MAX_RUN_S = 3.0
 """A run that takes longer is stopped; thirty-two positions take the bundled networks ten milliseconds."""
-MOVE_SHARE, _MIN_RUN_S = 0.5, 0.1
+_MOVE_SHARE, _MIN_RUN_S = 0.5, 0.1
 """The share of a move's time after which a run is stopped while the move is chosen, but not before this."""
 REST = 20
-"""A network that took too long is not run for so many times as long."""
+"""How long a network that exceeded its time limit is not run, as a multiple of that limit."""
 _WATCH_S = 0.1
 """How often the watch looks for runs that take too long."""
 
@@ -211,7 +211,7 @@ class OnnxNetwork:
         self.start()
         options, longest_s = onnxruntime.RunOptions(), MAX_RUN_S
         if (move_s := MOVE_S.get()) is not None:
-            longest_s = max(_MIN_RUN_S, min(MAX_RUN_S, MOVE_SHARE * move_s))
+            longest_s = max(_MIN_RUN_S, min(MAX_RUN_S, _MOVE_SHARE * move_s))
         _runs[options] = time.monotonic() + longest_s
         try:
             (values,) = self._session.run([output], dict(inputs), options)

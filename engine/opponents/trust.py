@@ -1,8 +1,8 @@
 """How far the model of people is believed for one opponent, from what the opponent replied.
 
 After each reply to a move whose replies were predicted, the prediction is compared with the alternative that
-the opponent simply plays well: a softmax of what the replies lose, averaged over strengths, at each reply
-anew, since a person is not equally strong everywhere.
+the opponent simply plays well: a softmax of what the replies lose, averaged over strengths,
+separately for each reply, since a person is not equally strong everywhere.
 The ratio of the two probabilities is the evidence of the reply (a Bayes factor), and the trust is the
 posterior probability of the people model. It begins at `UNKNOWN` for a person, or where it was after the game
 before, and at 0 for a program, where it stays.
